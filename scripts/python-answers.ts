@@ -39,6 +39,7 @@ export function blockingClient(): string {
 /** What the client answers with; what these refer to comes along. */
 const ANSWERS = [
   'SearchResponse',
+  'GrepResponse',
   'IngestResponse',
   'Workspace',
   'WorkspaceUsage',
@@ -57,9 +58,9 @@ const ANSWERS = [
   'JsonWebKeySet',
 ];
 /** Requests, whose members are options of a method. */
-const REQUESTS = { SearchRequest: 'SearchOptions' };
-/** Members of a search that the method takes by names of its own. */
-const OWN = ['query', 'image_b64'];
+const REQUESTS = { SearchRequest: 'SearchOptions', GrepRequest: 'GrepOptions' };
+/** Members that the method takes by names of its own. */
+const OWN = ['query', 'image_b64', 'pattern'];
 
 const LINE_LENGTH = 120;
 

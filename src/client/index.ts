@@ -29,7 +29,7 @@ export { signPayment } from './payment/sign.ts';
 export { accountOfSigner, type Eip1193Signer, type Hex, type PaymentAccount } from './payment/wallet.ts';
 export { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
 export { type KeySet, verifyReceipt } from './receipt.ts';
-export type { AskedQuestion, SearchOptions, SearchQuery } from './search.ts';
+export type { AskedQuestion, GrepOptions, SearchOptions, SearchQuery } from './search.ts';
 export type { Source } from './source.ts';
 export type { SyncOptions, SyncPlan, SyncSummary } from './sync-folder.ts';
 export {

@@ -57,6 +57,20 @@ function asField([option, value]: [string, unknown]): [string, unknown] {
   return [option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value];
 }
 
+/** How a workspace's texts are searched for lines. */
+export interface GrepOptions {
+  readonly ignoreCase?: boolean;
+  /** Restricts the items whose lines are found. */
+  readonly filter?: Filter;
+  readonly maxLines?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The request's body. */
+export function grepBody(pattern: string, { signal: _, ...options }: GrepOptions): string {
+  return JSON.stringify({ pattern, ...Object.fromEntries(Object.entries(options).map(asField)) });
+}
+
 const PIECE = 0x8000;
 
 async function base64(image: Blob | Uint8Array | string): Promise<string> {

@@ -1,5 +1,6 @@
 import type {
   DisposalAnswer,
+  GrepAnswer,
   HistoryAnswer,
   IngestAnswer,
   Item,
@@ -26,7 +27,7 @@ import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSourc
 import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
 import { type KeySet, verifyDisposal } from './receipt.ts';
-import { type SearchQuery, searchBody } from './search.ts';
+import { type GrepOptions, grepBody, type SearchQuery, searchBody } from './search.ts';
 import { piecesOf, type Source } from './source.ts';
 import { type SyncOptions, type SyncSummary, syncFolder } from './sync-folder.ts';
 
@@ -96,6 +97,12 @@ export class Workspace {
     const body = await searchBody(query);
     const signal = typeof query === 'string' ? undefined : query.signal;
     return this.#send<SearchAnswer>('POST', '/search', { body: () => body, signal });
+  }
+
+  /** Lines of the texts that match a regular expression, in Rust's syntax. */
+  grep(pattern: string, options: GrepOptions = {}): Promise<GrepAnswer> {
+    const body = grepBody(pattern, options);
+    return this.#send('POST', '/grep', { body: () => body, signal: options.signal });
   }
 
   /** Uploads one file and waits until it is searchable. */

@@ -1,4 +1,4 @@
-import type { ItemsAnswer, ItemTextAnswer, Locator } from '@farthing/client';
+import type { GrepAnswer, ItemsAnswer, ItemTextAnswer, Locator } from '@farthing/client';
 import { dataOf } from '@farthing/protocol/schema/facts';
 import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -14,6 +14,22 @@ export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallTo
   if (items.length === 0) lines.push('There are no files.');
   if (body.next !== null) lines.push(`There are more: after "${body.next}".`);
   return result(lines.join('\n'), { items, next: body.next }, receipt);
+}
+
+/** The lines with their numbers, below one for each passage: how `item_read` shows more of it. */
+export function grepResult({ body, receipt }: Answered<GrepAnswer>): CallToolResult {
+  const { lines, truncated, latency_ms } = body;
+  let place = '';
+  const shown = lines.flatMap(({ item, passage, line, text, locator }) => {
+    const next = `${item.name}${whereOf(locator)}, ${item.id}, from ${passage}:`;
+    const isNew = next !== place;
+    place = next;
+    return [...(isNew ? [next] : []), `${line}: ${text}`];
+  });
+  if (lines.length === 0) shown.push('No line matches.');
+  if (truncated) shown.push('There may be more: max_lines, a filter or a narrower pattern shows them.');
+  const data = lines.map((line) => dataOf(SHOWN_FIELDS.line, line));
+  return result(shown.join('\n'), { lines: data, truncated, latency_ms }, receipt);
 }
 
 /** The text, with a line for each new position. */

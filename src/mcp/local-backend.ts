@@ -1,7 +1,7 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '@farthing/client';
 import { floorOf } from '@farthing/protocol/search';
 import { NO_WORKSPACE, type Scope } from './backend.ts';
-import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
+import { ITEMS_DEFAULT, TOOL_K_DEFAULT, TOOL_LINES_DEFAULT } from './tool-arguments.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
 
 /** Keeps the tokens of workspaces: the model sees only their ids. */
@@ -54,6 +54,10 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       };
       const body = await (workspace ?? client).search(request).catch(asArgument);
       return { body, scope: { workspace: workspace?.id }, warning: workspace?.warning };
+    },
+    grep: async ({ pattern, ignore_case, filter, max_lines = TOOL_LINES_DEFAULT }, scope) => {
+      const options = { ignoreCase: ignore_case, filter, maxLines: max_lines, signal };
+      return { body: await (await needed(scope)).grep(pattern, options), scope };
     },
     ingest: async (file, scope) => {
       const { source, name } = sourceOf(file);

@@ -7,7 +7,7 @@ import type { SentFiles } from '@farthing/protocol/schema/mcp';
 import { floorOf } from '@farthing/protocol/search';
 import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
-import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
+import { ITEMS_DEFAULT, TOOL_K_DEFAULT, TOOL_LINES_DEFAULT } from './tool-arguments.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
 
 export interface RemoteDeps {
@@ -80,6 +80,10 @@ export function remoteBackend(deps: RemoteDeps): Backend {
           },
           deps.files.image_b64,
         ),
+      }),
+    grep: async (asked, scope) =>
+      send('POST', needed(scope), '/grep', {
+        body: JSON.stringify({ max_lines: TOOL_LINES_DEFAULT, ...asked }),
       }),
     ingest: async (file, scope) => {
       const { text = file.text, content_b64 = file.content_b64 } = deps.files;

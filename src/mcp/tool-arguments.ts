@@ -3,6 +3,7 @@ import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
 import type { Like } from '@farthing/protocol/labels/like';
 import { METADATA_FIELDS_MAX, type Metadata } from '@farthing/protocol/labels/metadata';
+import { GrepRequestSchema } from '@farthing/protocol/schema/grep';
 import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { CONFIDENCE_FLOOR, FAMILIES_ASKED_MAX, QUERIES_MAX } from '@farthing/protocol/search';
 import { type TSchema, Type } from '@sinclair/typebox';
@@ -16,6 +17,8 @@ const PATH_LENGTH_MAX = 4096;
 const THUMBNAILS_MAX = 8;
 /** Default number of hits: they must fit into a model's context. */
 export const TOOL_K_DEFAULT = 10;
+/** The same of lines. */
+export const TOOL_LINES_DEFAULT = 50;
 const ITEMS_MAX = 100;
 export const ITEMS_DEFAULT = 20;
 
@@ -75,6 +78,15 @@ export const searchArguments = Type.Object({
     min_confidence,
     `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}, with a picture also those that look alike.`,
   ),
+});
+
+const { pattern, ignore_case, max_lines } = GrepRequestSchema.properties;
+
+export const grepArguments = Type.Object({
+  pattern: said(pattern, 'Regular expression in Rust’s syntax; a match stands in one line.'),
+  ignore_case: said(ignore_case, 'Upper and lower case alike; default no.'),
+  filter: Type.Optional(toolFilter),
+  max_lines: said(max_lines, `Lines at most; default ${TOOL_LINES_DEFAULT}.`),
 });
 
 /** The bytes of a file are text here, or come apart from their call. */

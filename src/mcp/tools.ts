@@ -1,6 +1,7 @@
 import type {
   AcceptedIngest,
   DisposalAnswer,
+  GrepAnswer,
   ItemDeletedAnswer,
   ItemsAnswer,
   ItemTextAnswer,
@@ -13,12 +14,13 @@ import { UNANSWERED_REASONS } from '@farthing/protocol/search';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { Answered, ItemSource, Scope } from './backend.ts';
-import { itemListResult, itemTextResult } from './item-results.ts';
+import { grepResult, itemListResult, itemTextResult } from './item-results.ts';
 import { ingestResult, searchResult } from './results.ts';
 import {
   createArguments,
   deleteArguments,
   extendArguments,
+  grepArguments,
   ID_LENGTH_MAX,
   ingestArguments,
   listArguments,
@@ -105,6 +107,20 @@ const DEFINED = {
     },
     hints: { readOnlyHint: true, idempotentHint: true },
     result: searchResult,
+  }),
+  grep: define<typeof grepArguments, GrepAnswer>(grepArguments, {
+    title: 'Find lines',
+    description:
+      'Lines in the files of a workspace that match a regular expression: for names, numbers and code known by their letters. Free.',
+    scope: 'chosen',
+    needs: ['pattern'],
+    gives: {
+      lines: { type: 'array', items: { type: 'object' }, description: 'In order of upload.' },
+      truncated: shown('boolean', 'There may be more lines.'),
+      latency_ms: shown('number'),
+    },
+    hints: { readOnlyHint: true, idempotentHint: true },
+    result: (_source, answered) => grepResult(answered),
   }),
   ingest: define<typeof ingestArguments, AcceptedIngest>(ingestArguments, {
     title: 'Add a file',

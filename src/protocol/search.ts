@@ -61,6 +61,10 @@ export const PASSAGES_MAX = 10;
 /** Characters of the texts of an answer, in UTF-16 code units. */
 export const CHARS_MIN = 200;
 export const CHARS_MAX = 200_000;
+/** Characters of a pattern; lines of an answer. */
+export const PATTERN_LENGTH_MAX = 1000;
+export const LINES_DEFAULT = 100;
+export const LINES_MAX = 1000;
 /** Each may be named more than once. */
 export const FAMILIES_ASKED_MAX = 16;
 
@@ -88,6 +92,16 @@ export interface SearchInput {
   readonly max_chars?: number;
   /** Less likely hits are left out, 0..1; absent: none are. */
   readonly min_confidence?: number;
+}
+
+/** A search for lines, after validation and defaults. */
+export interface GrepInput {
+  /** A regular expression; its syntax is not checked yet. */
+  readonly pattern: string;
+  readonly ignoreCase: boolean;
+  readonly linesMax: number;
+  /** As of a search. */
+  readonly filter?: string;
 }
 
 /** Why an answer says that it has none: an empty index, a filter that leaves nothing, no hit at all, or none that is likely to answer. */

@@ -52,6 +52,10 @@ t.test('a path, a Blob and a stream are ingested, found, shown, and a receipt is
   const picture = new Uint8Array(await new Response(await fetchFile('chelsea.png')).arrayBuffer());
   await same.ingest(new File([picture], 'chelsea.png'));
   t.match((await same.search({ image: picture, k: 1 })).hits[0], { item: { name: 'chelsea.png' } });
+  t.match(await same.grep('a (PUFFIN|tern)', { ignoreCase: true, maxLines: 1 }), {
+    lines: [{ item: { name: 'puffin – größe.txt' }, text: 'A puffin is no gull.', highlights: [[0, 8]] }],
+    truncated: true,
+  });
   t.match(await same.usage(), { searches: 2, ingests: 4, items: 4 });
   t.match(await same.history(), {
     entries: [{ image_sha256: createHash('sha256').update(picture).digest('hex') }, { query: 'puffin' }],

@@ -20,6 +20,7 @@ const almanac = resolve(import.meta.dirname, '../../samples/almanac.pdf');
 const QUESTION = 'how do insects tell each other where food is?';
 const NAMES = [
   'search',
+  'grep',
   'ingest',
   'workspace_create',
   'workspace_extend',
@@ -173,6 +174,13 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
     { id: string },
   ];
   t.match(textOf(await inside.call('item_read', { item: pdf, page: 2 })), /^\(page 2.*\)\n\S/);
+  const lines = await inside.call('grep', { pattern: 'PUFFIN', ignore_case: true, max_lines: 1 });
+  t.match(textOf(lines), /^puffin\.txt, item_\w+, from 0:\n1: .*puffin/);
+  t.match(lines.structuredContent, { lines: [{ item: { id: after }, passage: 0, line: 1 }] });
+  t.match(await inside.call('grep', { pattern: '(' }), {
+    isError: true,
+    structuredContent: { error: { code: 'field_invalid', field: 'pattern' } },
+  });
   t.match(await inside.call('item_delete', { item: after }), { structuredContent: { state: 'deleted' } });
   t.match(await inside.call('item_read', { item: after }), {
     isError: true,

@@ -48,6 +48,7 @@ t.test('each tool makes its own call, and an unknown name makes none', async (t)
   /** What each needs, and a workspace where it takes one. */
   function givenTo(name: string): object {
     if (name === 'workspace_create') return {};
+    if (name === 'grep') return { workspace: 'ws_1', pattern: 'gull' };
     return { workspace: 'ws_1', ...(/^item_(read|delete)/.test(name) && { item: 'item_1' }) };
   }
 });

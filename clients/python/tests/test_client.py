@@ -147,6 +147,7 @@ def test_a_workspace_holds_files_until_its_end_and_its_receipt_is_proved(farthin
         assert workspace.search("who watches birds?", families=["text_semantic"])["hits"][0]["item"]["id"] == item["id"]
         assert workspace.content(item["id"]) == TEXT
         assert workspace.text(item["id"])["passages"][0]["text"] == TEXT.decode()
+        assert workspace.grep("GULLS?", ignore_case=True)["lines"][0]["highlights"] == [[29, 34]]
         assert [each["id"] for each in workspace.items(limit=5)["items"]] == [item["id"]]
         assert workspace.history()["entries"][0]["query"] == "who watches birds?"
         assert workspace.item(item["id"])["segments"] == 1

@@ -5,6 +5,7 @@ import type { Locator } from '@farthing/protocol/schema/search';
 
 export type { Family } from '@farthing/protocol/family';
 export type { ExportLine } from '@farthing/protocol/schema/export';
+export type { GrepAnswer, GrepLine } from '@farthing/protocol/schema/grep';
 export type { HouseWorkspaceAnswer, HouseWorkspaceListAnswer } from '@farthing/protocol/schema/house';
 export type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
 export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '@farthing/protocol/schema/items';

@@ -114,13 +114,13 @@ function keyOf(
   return parseId('workspace', id);
 }
 
-/** A search by token is counted once, by the server that answers. */
-const COUNTED_ONCE: readonly Operation['operationId'][] = ['searchWorkspace'];
+/** What is found by token is a read: a search is counted once, by the server that answers. */
+const READ_BY_POST: readonly Operation['operationId'][] = ['searchWorkspace', 'grepWorkspace'];
 
 function destinationOf({ method, operation }: Route, key: string): Destination {
   const isPaid = operation?.security === 'payment';
-  const isCountedOnce = COUNTED_ONCE.includes(operation?.operationId ?? '');
-  return { key, isPaid, isRepeatable: !isPaid && (method === 'GET' || isCountedOnce) };
+  const isRead = method === 'GET' || READ_BY_POST.includes(operation?.operationId ?? '');
+  return { key, isPaid, isRepeatable: !isPaid && isRead };
 }
 
 /** Undefined, too, for a payment that any slot refuses, because it cannot be read. */

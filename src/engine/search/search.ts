@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { crossing, native } from '@farthing/native';
+import { awaitCrossing, crossing, native } from '@farthing/native';
 import { roundedMs } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits, QUERY_INPUTS } from '@farthing/protocol/family';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
 import type { LikePlace } from '@farthing/protocol/labels/like';
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
-import type { SearchInput, Verdict } from '@farthing/protocol/search';
+import type { GrepInput, SearchInput, Verdict } from '@farthing/protocol/search';
 import { Limit } from '@farthing/queues/limit';
 import type { Owners } from '@farthing/queues/owners';
 import type { EncoderTask } from '../encode/encoder.ts';
@@ -15,7 +15,7 @@ import type { TextAnswered, WantedHits } from '../encode/text/text-queries.ts';
 import { JsonArray } from '../json-array.ts';
 import { searched } from '../shard/open-snapshot.ts';
 import type { Shard } from '../shard/shard.ts';
-import type { ListSpace, ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
+import type { Grepped, ListSpace, ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
 import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { SpaceSpec } from '../space.ts';
@@ -224,6 +224,27 @@ export class Search {
         isLeft = true;
       };
     }
+  }
+
+  /**
+   * Lines that match a pattern, of what is searchable now.
+   * @throws field_invalid for a pattern that is none, overloaded
+   */
+  async grep(
+    tenant: string,
+    input: GrepInput,
+    signal: AbortSignal,
+    expiresAt: string | null = null,
+  ): Promise<Grepped> {
+    const { owners, tenants } = this.#deps;
+    return this.#scans.run(owners.of(tenant), async () => {
+      const found = await tenants.useIfThere(tenant, (shard) =>
+        withSnapshot(shard, (snapshot) => unlessLeft(signal, () => snapshot.grep(input, expiresAt, signal))),
+      );
+      if (found) return found;
+      await awaitCrossing(() => native.checkPattern(input.pattern, input.ignoreCase));
+      return { lines: JsonArray.EMPTY, truncated: false };
+    });
   }
 
   /** Undefined where the index has ended since, was closed, or has another model. */

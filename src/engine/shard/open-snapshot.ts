@@ -2,9 +2,10 @@ import { awaitCrossing, crossing, native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
-import { SCAN_METHODS } from '@farthing/protocol/search';
+import { type GrepInput, SCAN_METHODS } from '@farthing/protocol/search';
 import { JsonArray } from '../json-array.ts';
 import type {
+  Grepped,
   ListQuery,
   ListVector,
   NativeSearch,
@@ -59,6 +60,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
       if (answer) return searched(answer);
       return stoppable(signal, (stop) => search.runOffThread(snapshot, stop)).then(searched);
     },
+    grep: (input, expiresAt, signal) => grepOnThread(snapshot, input, expiresAt, signal),
     evidence: (search, vectors) =>
       crossing(() => {
         askVectors(search, vectors);
@@ -172,6 +174,18 @@ async function probeOnThread(
     snapshot.probeOffThread(query, k, stop),
   );
   return { expected, found };
+}
+
+async function grepOnThread(
+  snapshot: NativeSnapshot,
+  { pattern, ignoreCase, linesMax, filter }: GrepInput,
+  expiresAt: string | null,
+  signal: AbortSignal,
+): Promise<Grepped> {
+  const { json, count, truncated } = await stoppable(signal, (stop) =>
+    native.grepOffThread(snapshot, pattern, ignoreCase, linesMax, filter, expiresAt, stop),
+  );
+  return { lines: new JsonArray(json, count), truncated };
 }
 
 async function storedRows(snapshot: NativeSnapshot, space: string, segments: Uint32Array) {

@@ -1,7 +1,7 @@
 import type { native } from '@farthing/native';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
-import type { ScanMethod } from '@farthing/protocol/search';
+import type { GrepInput, ScanMethod } from '@farthing/protocol/search';
 import type { JsonArray } from '../json-array.ts';
 
 /** Best first; equal scores in order of insertion. */
@@ -84,6 +84,13 @@ export interface Searched {
   readonly relaxed?: readonly string[];
 }
 
+/** Lines that match a pattern. */
+export interface Grepped {
+  readonly lines: JsonArray;
+  /** There may be more. */
+  readonly truncated: boolean;
+}
+
 export interface HitsOptions {
   /** Its words are shown: snippets have most of them. */
   readonly query?: string;
@@ -109,6 +116,12 @@ export interface Snapshot {
     vectors: readonly ListVector[],
     options: { readonly signal: AbortSignal; readonly mayBlock: boolean },
   ): Searched | Promise<Searched>;
+  /**
+   * The lines of texts that match a pattern, in order of insertion. Read on another thread, for two seconds at most; until then the
+   * snapshot may be closed, but not used.
+   * @throws field_invalid for a pattern that is none; shard_corrupt; interrupted when `signal` aborts; overloaded
+   */
+  grep(input: GrepInput, expiresAt: string | null, signal: AbortSignal): Promise<Grepped>;
   /** Each candidate's features by list, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
   evidence(search: NativeSearch, vectors: readonly ListVector[]): string;
   /**

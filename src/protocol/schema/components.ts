@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import * as filter from './filter.ts';
+import * as grep from './grep.ts';
 import * as house from './house.ts';
 import * as itemText from './item-text.ts';
 import * as items from './items.ts';
@@ -11,7 +12,20 @@ import * as search from './search.ts';
 import * as service from './service.ts';
 import * as workspaces from './workspaces.ts';
 
-const MODULES = [requests, filter, order, search, items, prepaid, workspaces, house, itemText, service, mcp];
+const MODULES = [
+  requests,
+  filter,
+  order,
+  search,
+  grep,
+  items,
+  prepaid,
+  workspaces,
+  house,
+  itemText,
+  service,
+  mcp,
+];
 
 /** Every named schema of the description's `components`. */
 export const COMPONENTS: readonly TObject[] = MODULES.flatMap((module) =>

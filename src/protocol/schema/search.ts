@@ -141,19 +141,21 @@ export const MomentSchema = Type.Object(
 /** A moment of a film or sound recording beside the one that its hit shows. */
 export type Moment = Shape<typeof MomentSchema>;
 
+/** @param what such as `Positions of query words in the snippet` */
+export const Highlights = (what: string) =>
+  Type.Array(
+    Type.Unsafe<[start: number, end: number]>(
+      Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
+    ),
+    described(`${what}: start and end (exclusive), in UTF-16 code units.`),
+  );
+
 /** The members of a passage's record that are shown, and its snippet. */
 const SNIPPET = {
   snippet: inData(Type.Optional(Type.String({ description: 'Part of the passage, for text.' }))),
-  highlights: Type.Optional(
-    Type.Array(
-      Type.Unsafe<[start: number, end: number]>(
-        Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
-      ),
-      described('Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units.'),
-    ),
-  ),
+  highlights: Type.Optional(Highlights('Positions of query words in the snippet')),
 };
-const SOURCE = {
+export const SOURCE = {
   text_source: inData(
     Type.Optional(
       OneOf(TEXT_SOURCES, {

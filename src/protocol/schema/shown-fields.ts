@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { COMPONENTS } from './components.ts';
 import type { ShownField } from './facts.ts';
 import { shownOf } from './fields.ts';
+import { GrepLineSchema } from './grep.ts';
 import { ItemSchema } from './items.ts';
 import { HitSchema, LocatorSchema } from './search.ts';
 import { ReceiptClaimsSchema, UsageSchema } from './workspaces.ts';
@@ -9,6 +10,7 @@ import { ReceiptClaimsSchema, UsageSchema } from './workspaces.ts';
 /** How the fields of each record are shown, as data: the builds of the console and the programs have it without the library of the schemas. */
 export const SHOWN_FIELDS = {
   hit: fieldsOf(HitSchema),
+  line: fieldsOf(GrepLineSchema),
   item: fieldsOf(ItemSchema),
   locator: fieldsOf(LocatorSchema),
   usage: fieldsOf(UsageSchema),

@@ -9,6 +9,8 @@ from typing_extensions import Self, Unpack
 
 from .answers import (
     DisposalReceipt,
+    GrepOptions,
+    GrepResponse,
     HouseWorkspaceList,
     IngestResponse,
     Item,
@@ -177,6 +179,10 @@ class AsyncWorkspace:
         self, query: str | None = None, *, image: Image | None = None, **options: Unpack[SearchOptions]
     ) -> SearchResponse:
         return await run_async(self._of.search(search_body(query, image, options)), self._http)
+
+    async def grep(self, pattern: str, **options: Unpack[GrepOptions]) -> GrepResponse:
+        """Lines of the texts that match a regular expression, in Rust's syntax."""
+        return await run_async(self._of.grep(pattern, options), self._http)
 
     async def ingest(
         self,

@@ -435,6 +435,37 @@ class SearchExplanationTasks(TypedDict):
     ran_ms: float
 
 
+class GrepResponse(TypedDict):
+    lines: list[GrepLine]
+    """In order of upload, and of the file."""
+    truncated: bool
+    """There may be more: `max_lines` were found, or two seconds were over. A filter or a narrower pattern shows the
+    others."""
+    latency_ms: float
+    """Time from reading the request to having the lines."""
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
+
+
+class GrepLine(TypedDict):
+    item: Item
+    passage: int
+    """Number of its passage in the item: `/items/{id}/text?from=` reads on from there."""
+    line: int
+    """Its number in the passage, from 1; 0: the title of the item."""
+    text: str
+    """The line. Of more than 500 characters the part around its first match."""
+    highlights: list[list[int]]
+    """Positions of the matches in the text: start and end (exclusive), in UTF-16 code units."""
+    locator: Locator
+    text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
+    """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
+    ocr_confidence: NotRequired[float]
+    """OCR’s own confidence in the text."""
+    speech_confidence: NotRequired[float]
+    """Of `speech`, which a model heard: its own confidence in the text."""
+
+
 class IngestResponse(TypedDict):
     item: NotRequired[Item]
     """Absent when the payer’s index ended before the payment was settled: `job` says how it ended, and the payer
@@ -907,3 +938,11 @@ OrderDecay = TypedDict(
 )
 """Hits go by `confidence` × `weight`, which each hit shows. Without: the `likely` hits (with `min_confidence`:
     all) go by the value alone, and the others follow."""
+
+
+class GrepOptions(TypedDict):
+    ignore_case: NotRequired[bool]
+    """Letters match in upper and lower case. Default: no."""
+    filter: NotRequired[Filter]
+    max_lines: NotRequired[int]
+    """Maximum number of lines. Default: 100."""

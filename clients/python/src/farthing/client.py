@@ -9,6 +9,8 @@ from typing_extensions import Self, Unpack
 
 from .answers import (
     DisposalReceipt,
+    GrepOptions,
+    GrepResponse,
     HouseWorkspaceList,
     IngestResponse,
     Item,
@@ -175,6 +177,10 @@ class Workspace:
         self, query: str | None = None, *, image: Image | None = None, **options: Unpack[SearchOptions]
     ) -> SearchResponse:
         return run(self._of.search(search_body(query, image, options)), self._http)
+
+    def grep(self, pattern: str, **options: Unpack[GrepOptions]) -> GrepResponse:
+        """Lines of the texts that match a regular expression, in Rust's syntax."""
+        return run(self._of.grep(pattern, options), self._http)
 
     def ingest(
         self,

@@ -13,6 +13,8 @@ from urllib.parse import quote, urlencode
 
 from .answers import (
     DisposalReceipt,
+    GrepOptions,
+    GrepResponse,
     HouseWorkspace,
     HouseWorkspaceList,
     IngestResponse,
@@ -181,6 +183,11 @@ class WorkspaceOperations:
     def search(self, body: bytes) -> Flow[SearchResponse]:
         call = Call("POST", f"{self._path}/search", {**self._headers, **JSON}, body)
         return cast(SearchResponse, (yield from self.calls.send(call)).json())
+
+    def grep(self, pattern: str, options: GrepOptions) -> Flow[GrepResponse]:
+        body = json.dumps({"pattern": pattern, **options}).encode()
+        call = Call("POST", f"{self._path}/grep", {**self._headers, **JSON}, body)
+        return cast(GrepResponse, (yield from self.calls.send(call)).json())
 
     def ingest(
         self,

@@ -136,7 +136,8 @@ Uploads go into your wallet's own index, which only you can search. It ends ${Ma
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
 Each answer's \`X-Workspace-TTL-Seconds\` says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
 With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, it extends itself minute by minute; what is unused is prepaid again
-when you \`DELETE …/reserve\` or the workspace. \`GET …/export?content=true\` returns everything as lines of JSON (the last has type \`end\`; \`vectors=true\` adds the vectors).
+when you \`DELETE …/reserve\` or the workspace. \`POST …/grep\` with \`{"pattern": "\\\\bfn \\\\w+"}\` answers with the lines that match (Rust’s syntax).
+\`GET …/export?content=true\` returns everything as lines of JSON (the last has type \`end\`; \`vectors=true\` adds the vectors).
 \`DELETE ${api}/workspaces/{id}\` destroys it at once and answers with a signed receipt. For several files a workspace costs less than paying for each.
 
 ## Searching

@@ -12,6 +12,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   createWorkspace:
     'Rents a private index for some minutes. The answer shows `capability_token` once: it alone opens the workspace, whoever paid. Uploads and searches in it cost nothing more until it expires.',
   searchWorkspace: 'As a paid search, over the workspace’s files. Included in its price.',
+  grepWorkspace:
+    'Lines of the workspace’s texts that have a match of a regular expression, in order of upload, with where they stand: for names, numbers and code that are known by their letters. Texts are those that a search sees (`/items/{id}/text`), with the title of each item as its line 0. Included in its price.',
   ingestWorkspace: 'As a paid upload, into the workspace. Included in its price.',
   workspaceJob: 'State and progress of an upload into the workspace.',
   workspaceJobEvents: 'The same as the job, pushed as it changes, until it ends.',

@@ -8,6 +8,7 @@ import { consoleRoutes } from '../pages/console.ts';
 import { captionsRoute } from './captions.ts';
 import { entryRoutes } from './entry.ts';
 import { exportRoute } from './export.ts';
+import { grepRoute } from './grep.ts';
 import { houseRoutes } from './house.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemTextRoute } from './item-text.ts';
@@ -83,6 +84,7 @@ function tenantRoutes(services: Services): Route[] {
     jobEventsRoute(services),
     createWorkspaceRoute(services),
     workspaceSearchRoute(services),
+    grepRoute(services),
     workspaceIngestRoute(services),
     workspaceJobRoute(services),
     workspaceJobEventsRoute(services),

@@ -18,7 +18,7 @@ import { parseJsonObject, Validator } from '../exchange/json.ts';
 import type { Several } from './several-answers.ts';
 
 /** Filters and orders are read by `readFilter` and `readOrder`, and questions by themselves: their errors say more. */
-const ANY_FILTER = Type.Unknown({ $id: FilterSchema.$id! });
+export const ANY_FILTER = Type.Unknown({ $id: FilterSchema.$id! });
 const ANY_ORDER = Type.Unknown({ $id: OrderSchema.$id! });
 const ANY_QUESTION = Type.Unknown({ $id: QuestionSchema.$id! });
 const codeOf = (field: string, { path }: { readonly path: string }) =>
@@ -224,8 +224,12 @@ function ofQueries(what: string, facts: object = {}): FarthingError {
 const FILTER_LIKE = ['where', 'query_filter', 'filter_query', 'fq'];
 
 /** An unknown field is a warning, but not one that is taken for a filter: all files would be searched. @throws field_invalid */
-function refuseFilterLike(sent: Readonly<Record<string, unknown>>, at = ''): void {
-  const known = Object.keys(SearchRequestSchema.properties);
+export function refuseFilterLike(
+  sent: Readonly<Record<string, unknown>>,
+  at = '',
+  { properties }: TObject = SearchRequestSchema,
+): void {
+  const known = Object.keys(properties);
   const field = Object.keys(sent).find(
     (name) =>
       sent[name] !== null &&

@@ -86,6 +86,7 @@ t.test('every example of a request succeeds as described, and no operation lacks
   known.job_id = included.job_id;
   for (const id of [
     'searchWorkspace',
+    'grepWorkspace',
     'workspaceJob',
     'workspaceJobEvents',
     'workspaceHistory',

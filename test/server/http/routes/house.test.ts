@@ -54,6 +54,7 @@ async function newWorkspace(name?: string): Promise<TestWorkspace> {
 const NEEDS: Readonly<Record<string, Right>> = {
   houseWorkspaces: 'read',
   searchWorkspace: 'read',
+  grepWorkspace: 'read',
   workspaceUsage: 'read',
   workspaceHistory: 'read',
   workspaceItems: 'read',

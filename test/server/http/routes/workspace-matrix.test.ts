@@ -31,6 +31,7 @@ interface Endpoint {
 /** In an order in which each finds what it needs. */
 const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/search', body: '{"query":"gulls"}', status: 200 },
+  { method: 'POST', path: '/grep', body: '{"pattern":"gulls"}', status: 200 },
   { method: 'POST', path: '/ingest', body: 'Tides follow the moon.', status: 200 },
   { method: 'GET', path: '/usage', status: 200 },
   { method: 'GET', path: '/history', status: 200 },
