@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { servedLists } from '../../src/engine/search/lists.ts';
 import { nativePlan } from '../../src/engine/search/plan.ts';
+import { isQuestion } from '../../src/engine/search/search.ts';
 import { openTenants, type Tenants } from '../../src/engine/shard/tenants.ts';
 import { native } from '../../src/native/index.ts';
 import type { ItemId } from '../../src/protocol/id.ts';
@@ -54,6 +55,8 @@ export interface DumpedPlace {
 /** One query of one index, with all that the model may know. */
 export interface DumpedQuery {
   readonly id: string;
+  /** It asks something. */
+  readonly asks: boolean;
   /** Segments of the index. */
   readonly segments: number;
   readonly words: Scale;
@@ -172,6 +175,7 @@ async function search(
       const [words, meaning] = scales;
       return {
         id,
+        asks: isQuestion(text),
         segments: snapshot.counts().segments,
         words: words!,
         meaning: meaning!,

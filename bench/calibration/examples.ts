@@ -56,6 +56,8 @@ export function plansOf(order: Order, fusion: Parameters<typeof nativePlan>[1]):
 /** The answer of `judgePassages`. */
 interface Judged {
   readonly features: Readonly<Record<Feature, number>>;
+  /** The curve that judges it: `JudgedAs` in `native/core/src/search/passages.rs`. */
+  readonly judged_as: 'any' | 'sentence' | 'meaning_alone';
   readonly candidates: readonly number[];
   readonly orders: readonly number[];
 }
@@ -63,6 +65,7 @@ interface Judged {
 /** One query's places in order, and the features of the first. */
 export interface Example {
   readonly features: Readonly<Record<Feature, number>>;
+  readonly judgedAs: Judged['judged_as'];
   /** For each place its document, whether that answers, and what it is ordered by. */
   readonly documents: readonly number[];
   readonly relevant: readonly boolean[];
@@ -93,12 +96,13 @@ export function exampleOf(
   }
   const scaleOf = { raw_words: query.words, text_semantic: query.meaning };
   const evidence: Evidence = { scales: lists.map((name) => scaleOf[name]), candidates, said };
-  const judged = native.judgePassages(plans[view], JSON.stringify(evidence));
+  const judged = native.judgePassages(plans[view], JSON.stringify(evidence), query.segments, query.asks);
   if (judged === null) return undefined;
-  const { features, candidates: ordered, orders } = JSON.parse(judged) as Judged;
+  const { features, judged_as: judgedAs, candidates: ordered, orders } = JSON.parse(judged) as Judged;
   const ranked = ordered.map((candidate) => documents[candidate]!);
   return {
     features,
+    judgedAs,
     documents: ranked,
     relevant: ranked.map((document) => relevant.has(document)),
     orders,

@@ -64,6 +64,8 @@ POOLED_BELOW = 200
 # Unrelated segments should move a right first hit's confidence by at most this.
 MOVE_MAX = 0.1
 BINS, RESAMPLES = 10, 200
+# Confidences in the middle.
+MIDDLE = 0.25, 0.75
 # Share of right first hits that are to be told as answers.
 RIGHT_ABOVE = 0.9
 
@@ -196,13 +198,18 @@ def gain_of(example):
     return gain(example["documents"], relevant, example["answers"])
 
 
-def judge(view, names, sets, answered_min):
-    """Fits a view's curve on all collections, and judges each by a curve of the others."""
+def left_out_curves(view, names, sets):
+    """For each collection a curve of the others."""
+    groups = {name: groups_of(own, view) for name, own in sets.items()}
+    return {left: fit_curve([one for name in sets if name != left for one in groups[name]], names) for left in sets}
+
+
+def judge(view, names, sets, left_out_curves, answered_min):
+    """Fits a view's curve on all collections, and judges each by the curve of the others."""
     curve = fit_curve([group for own in sets.values() for group in groups_of(own, view)], names)
     told, small, judged = Thresholds(), [], []
     for name, own in sets.items():
-        others = [group for other in sets if other != name for group in groups_of(sets[other], view)]
-        left_out = fit_curve(others, names)
+        left_out = left_out_curves[name]
 
         def first(examples):
             return [(confidence(example, left_out), example["relevant"][0]) for example in examples]
@@ -242,10 +249,37 @@ def judge(view, names, sets, answered_min):
     return summary | told.figures(answered_min) | {"sets": judged}
 
 
+def middle_is_higher(hits):
+    """By how much the share of right ones is above the confidence, of the hits whose confidence is in the middle."""
+    middle = [(value, right) for value, right in hits if MIDDLE[0] <= value < MIDDLE[1]]
+    return {"middle": len(middle), "middle_right_above": rounded(np.mean([right - value for value, right in middle] or [0]))}
+
+
+def answers(views, left_out, judged_by):
+    """The first hits of each collection's own queries, each by the left-out curve of the view that a search judges it by."""
+    judged = []
+    for name, own in views["fused"]["sets"].items():
+        hits = [
+            (confidence(example, left_out[judged_by[example["judgedAs"]]][name]), example["relevant"][0])
+            for example in own["judged"]
+        ]
+        means = {"first_right": mean([right for _, right in hits]), "confidence": mean([value for value, _ in hits])}
+        judged.append({"set": name, "queries": len(hits), **means, **calibration_error(hits), **middle_is_higher(hits)})
+    return {"view": "answers", "ece_mean": mean([of["ece"] for of in judged]), "sets": judged}
+
+
 def curves(data):
-    return [
-        judge(view, of["features"], of["sets"], data["answeredMin"]) for view, of in data["views"].items()
+    views = data["views"]
+    left_out = {view: left_out_curves(view, of["features"], of["sets"]) for view, of in views.items()}
+    judged = [
+        judge(view, of["features"], of["sets"], left_out[view], data["answeredMin"]) for view, of in views.items()
     ]
+    return [*judged, answers(views, left_out, data["judgedBy"])]
+
+
+def reciprocal_rank(ranked, relevant):
+    """Of the first document of ten that answers."""
+    return next((1 / rank for rank, document in enumerate(ranked[:10], 1) if document in relevant), 0.0)
 
 
 # Orders of passages.
@@ -370,6 +404,8 @@ def orders(data):
             gains = [(query["isExact"], gain(order, query["relevant"], len(query["relevant"]))) for query, order in ranked]
             first = [order[:1] and order[0] in query["relevant"] for query, order in ranked if not query["isExact"]]
             facts[name][set_name] = fixed(np.mean([value for is_exact, value in gains if not is_exact]))
+            reciprocals = [reciprocal_rank(order, query["relevant"]) for query, order in ranked if not query["isExact"]]
+            facts[name][f"{set_name}, mrr"] = fixed(np.mean(reciprocals))
             facts[name][f"{set_name}, first"] = fixed(np.mean([bool(right) for right in first]))
             facts[name][f"{set_name}, exact"] = fixed(np.mean([value for is_exact, value in gains if is_exact] or [0]))
     return facts

@@ -4,7 +4,9 @@ use super::curve::Features;
 use super::evidence::Evidence;
 use super::features::features_of;
 use super::order::order_passages;
+use super::passages::{JudgedAs, judged_as};
 use super::plan::Plan;
+use super::query::QueryFacts;
 use crate::error::{Result, ShardError};
 use serde::Serialize;
 
@@ -22,6 +24,7 @@ impl Evidence {
 #[derive(Debug, Serialize)]
 pub struct Judged {
     pub features: Features,
+    pub judged_as: JudgedAs,
     /// By their numbers in the evidence.
     pub candidates: Vec<usize>,
     pub orders: Vec<f64>,
@@ -34,11 +37,12 @@ impl Judged {
 }
 
 /// None if there are no passages.
-pub fn judge(plan: &Plan, evidence: &Evidence) -> Option<Judged> {
+pub fn judge(plan: &Plan, evidence: &Evidence, query: &QueryFacts) -> Option<Judged> {
     let all: Vec<usize> = (0..evidence.candidates.len()).collect();
     let ordered = order_passages(plan, evidence, &all);
     (!ordered.is_empty()).then(|| Judged {
-        features: features_of(plan, evidence, &ordered),
+        features: features_of(plan, evidence, &ordered, query.segments),
+        judged_as: judged_as(plan, evidence, &ordered, query),
         candidates: ordered.iter().map(|passage| passage.candidate).collect(),
         orders: ordered.iter().map(|passage| passage.order).collect(),
     })

@@ -17,15 +17,18 @@ pub struct Features {
     pub written: f64,
     /// How much it counts in the order by its meaning, less the share of the query's information that is in names which it lacks.
     pub meaning: f64,
+    /// How small the index is: 1 of an empty one, a half of 100 Segments. And that times `meaning`.
+    pub small: f64,
+    pub small_meaning: f64,
     /// Its cosine, and how far the next ten are below it in the mean.
     pub cosine: f64,
     pub cosine_lead: f64,
 }
 
 impl Features {
-    fn values(&self) -> [f64; 7] {
-        let Self { lead, held, missing, written, meaning, cosine, cosine_lead } = *self;
-        [lead, held, missing, written, meaning, cosine, cosine_lead]
+    fn values(&self) -> [f64; 9] {
+        let Self { lead, held, missing, written, meaning, small, small_meaning, cosine, cosine_lead } = *self;
+        [lead, held, missing, written, meaning, small, small_meaning, cosine, cosine_lead]
     }
 }
 

@@ -9,19 +9,25 @@ use super::plan::{Plan, Scans};
 const LEAD_MAX: f64 = 0.6;
 const NEXT: usize = 10;
 const COSINE_LEAD_MAX: f64 = 0.3;
+/// Segments of an index that is half as small as an empty one.
+const SMALL: f64 = 100.0;
 
-/// The features of the first place. `ordered`: one passage of each place, at least one.
-pub fn features_of(plan: &Plan, evidence: &Evidence, ordered: &[Ordered]) -> Features {
+/// The features of the first place. `ordered`: one passage of each place, at least one. `segments`: of the index.
+pub fn features_of(plan: &Plan, evidence: &Evidence, ordered: &[Ordered], segments: u64) -> Features {
     let top = &ordered[0];
     let information = information(plan, evidence);
     let held = top.held.min(1.0 - top.lacks);
+    // What is named and lacking is not made good by what is alike.
+    let meaning = top.meaning * (1.0 - top.lacks);
+    let small = 1.0 / (1.0 + segments as f64 / SMALL);
     Features {
         lead: ordered.get(1).map_or(LEAD_MAX, |second| LEAD_MAX.min(top.order - second.order)),
         held: (held * information).ln_1p(),
         missing: if information > 0.0 { 1.0 - held } else { 0.0 },
         written: f64::from(u8::from(top.written)),
-        // What is named and lacking is not made good by what is alike.
-        meaning: top.meaning * (1.0 - top.lacks),
+        meaning,
+        small,
+        small_meaning: small * meaning,
         cosine: top.cosine,
         cosine_lead: cosine_lead(ordered),
     }

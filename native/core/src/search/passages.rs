@@ -1,6 +1,8 @@
 //! Log-odds that a passage answers, from what the lists of passages say of it. Confidence is their logistic function (Platt 1999,
 //! "Probabilistic outputs for support vector machines"). The parameters come from the manifest; `bench/calibration` fits them.
 
+use serde::Serialize;
+
 use super::curve::{Curve, Features};
 use super::evidence::Evidence;
 use super::features::{features_of, information};
@@ -20,9 +22,8 @@ pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
     let Some(top) = ordered.first() else { return vec![] };
     let by_words = plan.passages_by(Scans::Words);
     let by_meaning = plan.passages_by(Scans::Vectors);
-    let words = by_words.filter(|_| !is_by_meaning_alone(plan, evidence, &ordered, query));
-    let curve = curve_of(plan, words, by_meaning, is_sentence(plan, evidence, query));
-    let features = features_of(plan, evidence, &best_of_each_place(evidence, &ordered));
+    let curve = curve_of(plan, judged_as(plan, evidence, &ordered, query));
+    let features = features_of(plan, evidence, &best_of_each_place(evidence, &ordered), query.segments);
     let place_of = |one: &Ordered| evidence.candidates[one.candidate].place;
     let of = |one: &Ordered| {
         let lead = if place_of(one) == place_of(top) { features.lead } else { 0.0 };
@@ -31,6 +32,25 @@ pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
         likelihood(evidence, one, (by_words, by_meaning), curve.weights.lead, base)
     };
     ordered.iter().map(of).collect()
+}
+
+/// What a query's passages are judged as: by the curve of both families or of the only one, of a sentence, or of meaning alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedAs {
+    Any,
+    Sentence,
+    MeaningAlone,
+}
+
+pub fn judged_as(plan: &Plan, evidence: &Evidence, ordered: &[Ordered], query: &QueryFacts) -> JudgedAs {
+    if is_by_meaning_alone(plan, evidence, ordered, query) {
+        JudgedAs::MeaningAlone
+    } else if is_sentence(plan, evidence, query) {
+        JudgedAs::Sentence
+    } else {
+        JudgedAs::Any
+    }
 }
 
 /// The moments of a film do not stand behind each other.
@@ -57,10 +77,11 @@ fn is_sentence(plan: &Plan, evidence: &Evidence, query: &QueryFacts) -> bool {
         && scale(Scans::Vectors).is_some_and(|meaning| !meaning.foreign)
 }
 
-fn curve_of(plan: &Plan, words: Option<usize>, meaning: Option<usize>, is_sentence: bool) -> Curve {
-    let [words, meaning] = [words, meaning].map(|list| list.map(|at| &plan.lists[at]));
-    let measured = match (words, meaning) {
-        (Some(_), Some(meaning)) if is_sentence && meaning.sentences.is_some() => meaning.sentences,
+fn curve_of(plan: &Plan, judged_as: JudgedAs) -> Curve {
+    let list = |scans: Scans| plan.passages_by(scans).map(|at| &plan.lists[at]);
+    let words = list(Scans::Words).filter(|_| judged_as != JudgedAs::MeaningAlone);
+    let measured = match (words, list(Scans::Vectors)) {
+        (Some(_), Some(meaning)) if judged_as == JudgedAs::Sentence && meaning.sentences.is_some() => meaning.sentences,
         (Some(words), Some(meaning)) => meaning.with_words.or(words.curve),
         (words, meaning) => words.or(meaning).and_then(|list| list.curve),
     };

@@ -4,6 +4,7 @@ use farthing_core::ranking::options::Stop;
 use farthing_core::search::calibration::judge;
 use farthing_core::search::evidence::Evidence;
 use farthing_core::search::pictures::leads_of;
+use farthing_core::search::query::QueryFacts;
 use napi::Result;
 use napi_derive::napi;
 
@@ -20,11 +21,12 @@ pub fn search_evidence(search: &NativeSearch, snapshot: &NativeSnapshot) -> Resu
 }
 
 /// The order of passages, each a place, that such evidence leads to: `farthing_core::search::calibration::Judged` as JSON. Null if
-/// there are none.
+/// there are none. `segments`: of the index. `asks`: the query asks something.
 #[napi(catch_unwind)]
-pub fn judge_passages(plan: &SearchPlan, evidence: String) -> Result<Option<String>> {
+pub fn judge_passages(plan: &SearchPlan, evidence: String, segments: u32, asks: bool) -> Result<Option<String>> {
+    let query = QueryFacts { segments: u64::from(segments), asks, ..QueryFacts::default() };
     let evidence = Evidence::from_json(&evidence).map_err(js_error)?;
-    judge(&plan.inner, &evidence).map(|judged| judged.to_json().map_err(js_error)).transpose()
+    judge(&plan.inner, &evidence, &query).map(|judged| judged.to_json().map_err(js_error)).transpose()
 }
 
 /// How far each of a list's scores for pictures leads the best of the others, or is behind it.

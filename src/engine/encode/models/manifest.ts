@@ -63,6 +63,8 @@ export const CURVE_FEATURES = [
   'missing',
   'written',
   'meaning',
+  'small',
+  'small_meaning',
   'cosine',
   'cosine_lead',
 ] as const;

@@ -64,6 +64,7 @@ struct Setting {
     describes_none: bool,
     asks_of_facts: bool,
     asks: bool,
+    segments: u64,
 }
 
 const PLAIN: Setting = Setting {
@@ -76,6 +77,7 @@ const PLAIN: Setting = Setting {
     describes_none: false,
     asks_of_facts: false,
     asks: false,
+    segments: 1000,
 };
 
 fn place_of(setting: &Setting, segment: u32, note: bool) -> HitGroup {
@@ -178,8 +180,8 @@ fn gathered(plan: &Plan, lists: &[Known], setting: &Setting) -> Evidence {
 
 fn fuse_by(plan: &Plan, lists: &[Known], setting: Setting) -> Vec<FusedPlace> {
     let evidence = gathered(plan, lists, &setting);
-    let Setting { asks, describes_none, asks_of_facts, .. } = setting;
-    let query = QueryFacts { segments: 1000, asks, describes_none, asks_of_facts };
+    let Setting { asks, describes_none, asks_of_facts, segments, .. } = setting;
+    let query = QueryFacts { segments, asks, describes_none, asks_of_facts };
     fuse_evidence(plan, &evidence, &query, setting.k, setting.min_confidence)
 }
 

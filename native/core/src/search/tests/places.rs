@@ -231,6 +231,21 @@ fn a_sentence_is_judged_by_its_meaning_too_a_name_and_a_foreign_one_are_not() {
 }
 
 #[test]
+fn in_a_small_index_meaning_may_count_more_for_a_sentence_than_in_a_large_one() {
+    let words = known("raw_words", &[(1, 5.0)]).held(&[(1, 0.3)]);
+    let confidence = |cosine: f32, segments| {
+        let lists = [words.clone(), known("text_semantic", &[(1, cosine), (2, 0.1)])];
+        let mut plan = plan_of(&lists);
+        let weights = Features { small: -2.0, small_meaning: 3.0, ..Features::default() };
+        plan.lists[1].sentences = Some(Curve { bias: 0.0, weights });
+        fuse_by(&plan, &lists, Setting { asks: true, segments, ..PLAIN })[0].best.confidence
+    };
+    let [small, large] = [10, 1_000_000].map(|segments| confidence(0.8, segments) - confidence(0.3, segments));
+    assert!(small > 0.3, "{small}");
+    assert!(large.abs() < 0.001, "{large}");
+}
+
+#[test]
 fn a_note_about_a_file_does_not_outrank_a_text_with_the_same_words() {
     let words = known("raw_words", &[(1, 9.0), (2, 3.0), (3, 2.0)]).held(&[(1, 1.0), (2, 1.0), (3, 0.4)]);
     let order = |notes: Vec<u32>| segments(&fuse(&[Known { notes, ..words.clone() }]));
