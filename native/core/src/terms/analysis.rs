@@ -63,11 +63,22 @@ impl Terms {
         (self.language != DEFAULT && is_plain(word)).then(|| self.with(word, "", "'s"))
     }
 
-    /// The terms of a word behind a French article, in texts of other languages: "raison d'être".
+    /// The terms of a word behind what an apostrophe joins to it, in texts of languages without elisions: "raison d'être",
+    /// "O'Brien"; and of a name with an apostrophe without it, or the other way round: "OBrien".
     pub fn elided(&self, word: &Word) -> Vec<String> {
-        let may_be = self.language.elision_letters() == 0 && is_plain(word);
-        let articles = ["d'", "l'"].iter().filter(|_| may_be);
-        articles.map(|article| self.with(word, article, "")).collect()
+        if self.language.elision_letters() > 0 || word.form != Form::Spaced || word.parts != 1 {
+            return vec![];
+        }
+        let term = |text: String| self.term(&Word { text, ..word.clone() });
+        if word.text.contains('\'') {
+            return vec![term(word.text.replace('\'', ""))];
+        }
+        if !is_plain(word) {
+            return vec![];
+        }
+        let name = word.text.split_at_checked(1).filter(|(first, _)| ["d", "l", "o"].contains(first));
+        let behind = ["d'", "l'", "o'"].iter().map(|before| format!("{before}{}", word.text));
+        behind.chain(name.map(|(first, rest)| format!("{first}'{rest}"))).map(term).collect()
     }
 
     fn with(&self, word: &Word, before: &str, behind: &str) -> String {

@@ -107,6 +107,11 @@ impl Language {
         matches!(self.entry().short, "de" | "sv" | "fi" | "da" | "no" | "hu" | "tr")
     }
 
+    /// Whether words are joined to new ones as they are needed: `Wasserversorgung`.
+    pub fn has_compounds(self) -> bool {
+        matches!(self.entry().short, "de" | "nl" | "sv" | "da" | "no" | "fi" | "hu")
+    }
+
     /// Whether all nouns are written with a capital, so that it tells nothing of names.
     pub fn has_capital_nouns(self) -> bool {
         self.entry().short == "de"

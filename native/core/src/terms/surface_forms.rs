@@ -10,14 +10,14 @@
 //! [`crate::text::numbers`] which rows of digits are one number, found as if it had no marks within it.
 //!
 //! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
-//! characters. Single characters are kept beside them, so that a query of one character finds its text.
+//! characters. Single characters are kept beside them, so that a query of one character finds its text. So are pictographs (emoji).
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::characters::{is_unspaced, start_of};
+use crate::text::characters::{is_sign, is_unspaced, start_of};
 use crate::text::letters::{SEAM, plain};
 use crate::text::numbers::{Number, numbers};
 
@@ -49,7 +49,7 @@ pub enum Form {
     Whole,
     /// Two characters of a script without spaces.
     Pair,
-    /// One character of such a script. It does not count for a text's length: its pairs do.
+    /// One character of such a script, whose pairs count for a text's length, or a pictograph, which does not.
     Single,
 }
 
@@ -69,6 +69,7 @@ pub fn words(text: &str) -> Vec<Word> {
         if !goes_on && (unspaced || reader.row.is_some() || !joins(&text[end..at])) {
             reader.end_group();
         }
+        reader.push_signs(&text[end..at]);
         if let Some(row) =
             reader.numbers.next_if(|number| number.is_certain && number.is_from(at) && number.end > at + word.len())
         {
@@ -84,6 +85,7 @@ pub fn words(text: &str) -> Vec<Word> {
     }
     reader.end_run();
     reader.end_group();
+    reader.push_signs(&text[end..]);
     reader.words
 }
 
@@ -114,6 +116,15 @@ impl<'a> Reader<'a> {
         }
         self.position += run.len() as u32;
         self.groups += 1;
+    }
+
+    /// The signs between two words, which take no place among them.
+    fn push_signs(&mut self, gap: &str) {
+        if !gap.is_ascii() {
+            for sign in gap.chars().filter(|letter| is_sign(*letter)) {
+                self.push(sign.to_string(), self.position, Form::Single, false, 1);
+            }
+        }
     }
 
     fn end_group(&mut self) {

@@ -13,6 +13,11 @@ pub fn is_unspaced(letter: char) -> bool {
         | 0x20000..=0x3FFFF) // Han beyond the first plane
 }
 
+/// Whether a character is a pictograph, as emoji are: such a one is a word.
+pub fn is_sign(letter: char) -> bool {
+    matches!(letter, '\u{2600}'..='\u{27BF}' | '\u{1F300}'..='\u{1FAFF}')
+}
+
 /// The start of a text: at most `bytes` bytes, cut between characters.
 pub fn start_of(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());

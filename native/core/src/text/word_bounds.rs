@@ -1,9 +1,9 @@
 //! Where the words of a text are. Words are letters, digits and marks in a row, also where between them is what shows nothing,
-//! such as a soft hyphen; in scripts without spaces each character is a word.
+//! such as a soft hyphen; in scripts without spaces each character is a word, and so is a pictograph.
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::characters::is_unspaced;
+use super::characters::{is_sign, is_unspaced};
 use super::letters::{SEAM, is_ignorable};
 
 /// Bytes that one number has a bit for.
@@ -94,13 +94,13 @@ fn add_others(text: &str, inside: &mut [u64], starts: &mut [u64]) {
         let is_in_word = if shows_nothing(letter) {
             is_within_word(&text[..start], &text[end..])
         } else {
-            letter.is_alphanumeric() || is_combining_mark(letter)
+            letter.is_alphanumeric() || is_combining_mark(letter) || is_sign(letter)
         };
         if !is_in_word {
             continue;
         }
         (start..end).for_each(|byte| set(inside, byte));
-        if is_unspaced(letter) {
+        if is_unspaced(letter) || is_sign(letter) {
             set(starts, start);
             set(starts, end);
         }
@@ -143,9 +143,9 @@ mod tests {
                 is_within_word(&text[..at], &text[at + letter.len_utf8()..])
             } else {
                 letter.is_ascii_alphanumeric()
-                    || !letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter))
+                    || !letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter) || is_sign(letter))
             };
-            let own = in_word && is_unspaced(letter);
+            let own = in_word && (is_unspaced(letter) || is_sign(letter));
             if (!in_word || own)
                 && let Some(start) = open.take()
             {
@@ -164,6 +164,7 @@ mod tests {
     fn a_word_is_letters_digits_and_marks_in_a_row() {
         assert_eq!(words("x-ray, 3rd naïve_cafe\u{301}s!"), ["x", "ray", "3rd", "naïve", "cafe\u{301}s"]);
         assert_eq!(words("tower灯台beam 鳥"), ["tower", "灯", "台", "beam", "鳥"]);
+        assert_eq!(words("a 🦩🌙sign"), ["a", "🦩", "🌙", "sign"]);
         assert_eq!(words("Unter\u{ad}nehmen\u{ad} \u{200b}a"), ["Unter\u{ad}nehmen", "a"]);
         assert_eq!(words("@[`{/:\u{7f}\0"), Vec::<&str>::new());
         assert_eq!(words(""), Vec::<&str>::new());

@@ -35,7 +35,7 @@ pub fn coincidental_words(
     let named: HashSet<usize> = names.flat_map(|named| named.words.iter().copied()).collect();
     let in_capitals = in_capitals(&query.text);
     let is_coincidental = |(at, word): (usize, &QueryWord)| {
-        let is_known = || query.spelt_right.has(&word.written, &stems(query, word, languages));
+        let is_known = || query.spelt_right.has(&word.written, &stems(query, &word.written, languages));
         let may_be = !named.contains(&at) && !in_capitals.contains(&word.written);
         Ok(may_be && is_known().map_err(ShardError::internal)?)
     };

@@ -179,8 +179,8 @@ fn frequency(terms: &QueryTerms<'_>, word: usize) -> u64 {
 /// The rows that have a word which begins with a name, and may mean the same: `Eiffelturm`.
 fn with_beginning(block: &WordsBlock<'_>, name: &str, rows: &[(u32, u64)]) -> Result<Vec<bool>> {
     let mut has = vec![false; rows.len()];
-    for postings in block.view.beginning(name.as_bytes(), BEGINNINGS_MAX)? {
-        postings.for_each_of(rows.len(), |at| rows[at].0, |at, _| has[at] = true)?;
+    for at in block.view.beginning(name.as_bytes(), BEGINNINGS_MAX)? {
+        block.view.term_postings(at)?.for_each_of(rows.len(), |at| rows[at].0, |at, _| has[at] = true)?;
     }
     Ok(has)
 }

@@ -4,6 +4,7 @@ pub mod block;
 mod bm25;
 pub mod build;
 mod coincidence;
+mod compounds;
 pub mod exact_match;
 pub mod lists;
 pub mod merge;

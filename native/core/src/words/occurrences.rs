@@ -1,9 +1,11 @@
 //! Where the words of a query are in the blocks of an index.
 
 use super::block::WordsBlock;
+use super::compounds::compounds;
 use super::lists::TermPostings;
 use super::query::{ParsedQuery, elided};
 use super::query_word::{QueryWord, Variant};
+use super::rank::ResolvedQuery;
 use crate::error::Result;
 use crate::terms::language::{DEFAULT, Language};
 
@@ -21,11 +23,15 @@ pub(super) struct Occurrences {
     terms: OfBlocks<(usize, u64)>,
 }
 
-/// Looks up a query's words. One that is absent also means what it is together with its neighbour, or behind an article that is
-/// joined to it, where the index has that. `languages`: those of the index.
+/// Weight of a word that stands in compounds alone.
+const IN_COMPOUNDS_WEIGHT: f32 = 0.5;
+
+/// Looks up a query's words. One that is absent also means what it is together with its neighbour, behind an article that is
+/// joined to it, or in a compound, where the index has that. `languages`: those of the index.
 pub(super) fn look_up(
     blocks: &[WordsBlock<'_>],
     dead: &[Vec<u32>],
+    query: &ResolvedQuery,
     parsed: &mut ParsedQuery,
     languages: &[Language],
 ) -> Result<Vec<Occurrences>> {
@@ -49,6 +55,14 @@ pub(super) fn look_up(
     {
         word.variants.extend(elided(&word.written, languages));
         *found = occurrences(blocks, dead, word)?;
+        if word.may_slip && !found.is_there {
+            let in_compounds = compounds(blocks, query, word, languages)?;
+            if !in_compounds.is_empty() {
+                word.variants.extend(in_compounds);
+                word.count *= IN_COMPOUNDS_WEIGHT;
+                *found = occurrences(blocks, dead, word)?;
+            }
+        }
     }
     Ok(found)
 }

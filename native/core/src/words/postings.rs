@@ -98,14 +98,14 @@ impl<'a> PostingsView<'a> {
         Ok((at < self.terms() && self.term(at)? == term).then_some(at))
     }
 
-    /// The postings of the terms that begin with some letters, `most` at most.
-    pub fn beginning(&self, letters: &[u8], most: usize) -> Result<Vec<TermPostings<'a>>> {
+    /// The numbers of the terms that begin with some letters, `most` at most.
+    pub(super) fn beginning(&self, letters: &[u8], most: usize) -> Result<Vec<usize>> {
         let mut found = vec![];
         for at in (self.seek(letters)?..self.terms()).take(most) {
             if !self.term(at)?.starts_with(letters) {
                 break;
             }
-            found.push(self.term_postings(at)?);
+            found.push(at);
         }
         Ok(found)
     }

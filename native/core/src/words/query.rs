@@ -9,7 +9,7 @@ use crate::terms::judgement::{Evidence, Prior};
 use crate::terms::language::{DEFAULT, Language};
 use crate::terms::named::{Kind, Named, named};
 use crate::terms::surface_forms::{Form, Word, words};
-use crate::text::characters::{is_unspaced, start_of};
+use crate::text::characters::{is_sign, is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
 pub const WORDS_MAX: usize = 256;
@@ -61,7 +61,7 @@ impl Joined {
     }
 }
 
-/// Forms of a word in an index that does not have the word itself: `d'être` for `être`.
+/// Forms of a word in an index that does not have the word itself: `d'être` for `être`, `O'Brien` for `OBrien`.
 pub fn elided(written: &str, languages: &[Language]) -> Vec<Variant> {
     let words = words(written);
     let mut variants = vec![];
@@ -99,8 +99,11 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let mut all: Vec<Word> = vec![];
     let (mut phrases, mut texts, mut as_quoted) = (vec![], vec![], HashSet::new());
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
+    let has_words = text.chars().any(char::is_alphanumeric);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
-        let words = without_covered_singles(words(part));
+        let mut words = without_covered_singles(words(part));
+        // Beside words, signs ask for nothing.
+        words.retain(|word| !has_words || !word.text.starts_with(is_sign));
         let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
         if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
             phrases.push(in_order(&divided, &analysers));

@@ -189,7 +189,7 @@ impl<'a> QueryTerms<'a> {
             Cow::Borrowed(_) => (vec![], before.map_or(vec![], |known| known.relaxed.clone())),
             Cow::Owned(parsed) => {
                 let relaxed = relax(blocks, parsed, stop)?;
-                (look_up(blocks, &dead, parsed, &collection.languages)?, relaxed)
+                (look_up(blocks, &dead, query, parsed, &collection.languages)?, relaxed)
             }
         };
         let mut terms = Self {
@@ -254,7 +254,10 @@ impl<'a> QueryTerms<'a> {
     ) -> Result<Meaning> {
         let languages = &self.collection.languages;
         if !word.may_slip
-            || query.spelt_right.has(&word.written, &stems(query, word, languages)).map_err(ShardError::internal)?
+            || query
+                .spelt_right
+                .has(&word.written, &stems(query, &word.written, languages))
+                .map_err(ShardError::internal)?
         {
             return Ok(Meaning::Itself);
         }
@@ -299,11 +302,11 @@ impl<'a> QueryTerms<'a> {
 }
 
 /// The stems of a word in the languages that it may be of: the query's and the index's. English words are known by themselves.
-pub(super) fn stems(query: &ResolvedQuery, word: &QueryWord, languages: &[Language]) -> Vec<String> {
+pub(super) fn stems(query: &ResolvedQuery, written: &str, languages: &[Language]) -> Vec<String> {
     let own = language_of(&query.text, query.language, languages);
     let others = languages.iter().copied().filter(|language| *language != own);
     let of = std::iter::once(own).chain(others).filter(|language| *language != DEFAULT);
-    let words = surface_forms::words(&word.written);
+    let words = surface_forms::words(written);
     of.flat_map(|language| words.iter().map(move |word| Terms::of(language).term(word))).collect()
 }
 

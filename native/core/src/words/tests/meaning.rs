@@ -35,6 +35,52 @@ fn what_is_spelt_right_is_no_slip() {
 }
 
 #[test]
+fn a_word_that_stands_nowhere_by_itself_is_found_in_compounds() {
+    let texts = [
+        "Die Wasserversorgungsanlage im Keller ist neu und sie läuft ohne Störung",
+        "Die Haftpflichtversicherung ist nicht für den Mietwagen",
+        "Er hat sich an dem Schenkel und an der Ferse verletzt, die Anleitung ist weg",
+    ];
+    let value = block(0, &texts);
+    let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
+    let found = |query: &str| -> Vec<u32> {
+        let knows = |word: &str, _: &[String]| Ok(["wasser", "an"].contains(&word));
+        let asked = ResolvedQuery::new(query, None, SpeltRight::by(knows));
+        let ranking = search_telling(&views, &asked, &SearchOptions::best(10), &|_| Ok(None)).unwrap();
+        assert_eq!(ranking.corrected, None, "{query}");
+        ranking.hits.iter().map(|hit| hit.segment).collect()
+    };
+    assert_eq!(found("Versorgung"), [0], "behind a word that is known");
+    assert_eq!(found("Haftpflicht"), [1], "at its beginning");
+    assert_eq!(found("Versicherung"), [1], "at its end, behind a long word");
+    assert_eq!(found("Wasser"), [0], "although its stem is short");
+    assert_eq!(found("Enkel"), [] as [u32; 0], "behind letters that are no word");
+    assert_eq!(found("Leitung"), [] as [u32; 0], "behind a preposition");
+    let english = block(0, &["the bookkeeping of the harbour was in order and it was neat"]);
+    let views = [WordsBlock { view: PostingsView::read(&english).unwrap(), dead: Dead::default() }];
+    assert!(search(&views, "Keeping", None, &SearchOptions::best(10)).unwrap().hits.is_empty());
+}
+
+#[test]
+fn names_are_found_with_and_without_their_apostrophe() {
+    let texts = ["Mr O'Halloran signed the lease", "and OBrien was there", "d’Arcy was not"];
+    for (query, found) in
+        [("Halloran", 0), ("OHalloran", 0), ("O’Halloran", 0), ("O'Brien", 1), ("DArcy", 2), ("Arcy", 2)]
+    {
+        assert_eq!(understood(&texts, query).0, [found], "{query}");
+    }
+}
+
+#[test]
+fn a_pictograph_is_a_word_where_a_query_has_no_others() {
+    let texts = ["the zoo posted 🦩, its sign", "harvest 🌙🌾", "a sign of the harvest"];
+    assert_eq!(understood(&texts, "🦩").0, [0]);
+    assert_eq!(understood(&texts, "🌾 🌙").0, [1]);
+    assert_eq!(understood(&texts, "🦩 harvest").0, understood(&texts, "harvest").0);
+    assert_eq!(understood(&texts, "\"posted its\"").0, [0], "it has no place among words");
+}
+
+#[test]
 fn of_words_that_are_as_near_and_as_frequent_the_first_is_meant() {
     let texts = ["new boots", "some bolts", "two boats", "three bouts"];
     for _ in 0..8 {
