@@ -150,10 +150,22 @@ export const Highlights = (what: string) =>
     described(`${what}: start and end (exclusive), in UTF-16 code units.`),
   );
 
+export const TableRowSchema = Type.Object(
+  {
+    columns: Type.Array(Type.String(), described('The name of each cell’s column; empty where it has none.')),
+    row: Type.Array(Type.String(), described('Its cells.')),
+  },
+  { $id: 'TableRow', description: 'The row of a table in the passage that has the most words of the query.' },
+);
+
+/** A row of a table in a passage. */
+export type TableRow = Shape<typeof TableRowSchema>;
+
 /** The members of a passage's record that are shown, and its snippet. */
 const SNIPPET = {
   snippet: inData(Type.Optional(Type.String({ description: 'Part of the passage, for text.' }))),
   highlights: Type.Optional(Highlights('Positions of query words in the snippet')),
+  table: Type.Optional(Ref(TableRowSchema)),
 };
 export const SOURCE = {
   text_source: inData(

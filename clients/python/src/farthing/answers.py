@@ -71,6 +71,7 @@ class SearchHit(TypedDict):
     """Part of the passage, for text."""
     highlights: NotRequired[list[list[int]]]
     """Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units."""
+    table: NotRequired[TableRow]
     text: NotRequired[str]
     """With `passages` or `max_chars`: the whole passage and those around it, a line each. Hits whose passages
     follow each other are one hit."""
@@ -260,12 +261,22 @@ class LocatorBox(TypedDict):
     height: float
 
 
+class TableRow(TypedDict):
+    """The row of a table in the passage that has the most words of the query."""
+
+    columns: list[str]
+    """The name of each cell’s column; empty where it has none."""
+    row: list[str]
+    """Its cells."""
+
+
 class OtherPassage(TypedDict):
     locator: Locator
     snippet: NotRequired[str]
     """Part of the passage, for text."""
     highlights: NotRequired[list[list[int]]]
     """Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units."""
+    table: NotRequired[TableRow]
     text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
     """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
     ocr_confidence: NotRequired[float]

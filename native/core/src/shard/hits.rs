@@ -60,7 +60,7 @@ pub(super) struct Record<'a> {
     pub(super) others: Members<'a>,
 }
 
-/// Writes hits in their order. In place of a record's `text` stand `snippet` and `highlights`, for the words of `query`. `also`: other
+/// Writes hits in their order. In place of a record's `text` stand `snippet`, `highlights` and `table`, for the words of `query`. `also`: other
 /// passages of the place that no text holds.
 /// `expires_at`: when the Items end, if that is not what is stored. `extent`: how much text they show besides; None: none.
 pub fn hits(
@@ -164,6 +164,10 @@ fn push_record(out: &mut Vec<u8>, text: Option<&str>, others: &Members<'_>, word
         push_string(out, &snippet.text)?;
         out.extend_from_slice(b",\"highlights\":");
         push_json(out, &snippet.highlights)?;
+        if let Some(row) = &snippet.row {
+            out.extend_from_slice(b",\"table\":");
+            push_json(out, row)?;
+        }
     }
     push_stored(out, text.is_some(), others)
 }

@@ -92,6 +92,7 @@ impl Pattern {
         let shift = |byte: usize| (units.at(byte.min(end)) - units.at(start) + lead.chars().count()) as u32;
         let highlights = found.take_while(|(from, _)| *from <= end).take(HIGHLIGHTS_MAX);
         Snippet {
+            row: None,
             highlights: highlights.map(|(from, to)| (shift(from), shift(to))).collect(),
             text: format!("{lead}{}{}", &line[start..end], if end < line.len() { "…" } else { "" }),
         }

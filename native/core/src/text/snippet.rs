@@ -1,5 +1,7 @@
 //! Snippets: the part of a passage that shows why it was found, with the words of the query in it.
 
+use serde::Serialize;
+
 use super::letters::{alike, bare_letter, digit};
 use super::numbers::numbers;
 use super::units::Units;
@@ -12,6 +14,8 @@ const LEAD: usize = 60;
 /// Words of a query that are searched for; below, highlights of a snippet.
 const WORDS_MAX: usize = 64;
 const HIGHLIGHTS_MAX: usize = 64;
+/// Cells with names that a row of a table has, at least.
+const CELLS_MIN: usize = 2;
 /// A word is also found with another ending: least number of equal letters; below, most other letters.
 const SAME_LETTERS_MIN: usize = 4;
 const OTHER_LETTERS_MAX: usize = 3;
@@ -22,6 +26,27 @@ pub struct Snippet {
     pub text: String,
     /// Start and end of each word of the query in `text`, in UTF-16 units, ascending.
     pub highlights: Vec<(u32, u32)>,
+    /// The row of the passage with the most words of the query, if that is of a table whose columns have names.
+    pub row: Option<TableRow>,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TableRow {
+    /// The name of each cell's column; empty where it has none.
+    pub columns: Vec<String>,
+    pub row: Vec<String>,
+}
+
+impl TableRow {
+    /// Of a line as readers write the rows of tables: `| Item: Kettle | Price: 42`. None for other lines.
+    fn of(line: &str) -> Option<Self> {
+        let cells = line.strip_prefix("| ")?.split(" | ").map(|cell| cell.split_once(": ").unwrap_or(("", cell)));
+        let (columns, row): (Vec<String>, Vec<String>) =
+            cells.map(|(name, value)| (name.to_owned(), value.to_owned())).unzip();
+        let named = columns.iter().filter(|name| !name.is_empty()).count();
+        (named >= CELLS_MIN && 2 * named >= columns.len()).then_some(Self { columns, row })
+    }
 }
 
 /// The words of a query, prepared for any number of passages.
@@ -96,6 +121,7 @@ impl QueryWords {
         Snippet {
             highlights: highlights.take(HIGHLIGHTS_MAX).map(|found| (shift(found.start), shift(found.end))).collect(),
             text: format!("{lead}{body}{}", if end < passage.len() { "…" } else { "" }),
+            row: row(passage, &found),
         }
     }
 
@@ -187,6 +213,33 @@ impl QueryWords {
     }
 }
 
+/// The row of a table with the most distinct words in its cells; the first of equal ones.
+fn row(passage: &str, found: &[Found]) -> Option<TableRow> {
+    let (mut from, mut most, mut best) = (0, 0, None);
+    for line in passage.split_inclusive('\n') {
+        let end = from + line.len();
+        if line.starts_with("| ") {
+            let is_in_cell = |found: &&Found| {
+                (from..end).contains(&found.start) && !names_column(&line[found.end.min(end) - from..])
+            };
+            let seen = found.iter().filter(is_in_cell).fold(0u64, |seen, found| seen | 1 << found.word);
+            let words = seen.count_ones();
+            if words > most
+                && let Some(row) = TableRow::of(line.trim_end())
+            {
+                (most, best) = (words, Some(row));
+            }
+        }
+        from = end;
+    }
+    best
+}
+
+/// Whether what stands before this in the line of a row is of the name of a column.
+fn names_column(rest: &str) -> bool {
+    rest.split(" | ").next().is_some_and(|cell| cell.contains(": "))
+}
+
 /// The group of a letter. Each letter of ASCII has its own.
 fn letter_group(letter: char) -> usize {
     letter as usize % LETTERS
@@ -229,7 +282,7 @@ mod tests {
     use super::*;
 
     fn marked(passage: &str, query: &str) -> Vec<String> {
-        let Snippet { text, highlights } = QueryWords::new(query, |_| false).snippet(passage);
+        let Snippet { text, highlights, .. } = QueryWords::new(query, |_| false).snippet(passage);
         let units: Vec<u16> = text.encode_utf16().collect();
         highlights
             .iter()
@@ -296,11 +349,26 @@ mod tests {
         assert_eq!(marked("𝒜lpha b𝒜lpha", "𝒜lpha"), ["𝒜lpha"]);
     }
 
+    #[test]
+    fn the_row_with_the_most_words_is_shown_with_its_columns() {
+        let table = "| Item | Colour | Price\n| Item: Lantern | Colour: green | Price: 88\n| Item: Kettle | Colour: red: dark | 42";
+        let row = |passage: &str, query: &str| {
+            let row = QueryWords::new(query, |_| false).snippet(passage).row;
+            row.map(|TableRow { columns, row }| (columns.join("/"), row.join("/")))
+        };
+        let shown = |columns: &str, row: &str| Some((columns.to_owned(), row.to_owned()));
+        assert_eq!(row(table, "price of the kettle"), shown("Item/Colour/", "Kettle/red: dark/42"));
+        assert_eq!(row(table, "Price"), None, "each row has the names of its columns");
+        assert_eq!(row(table, "zebra"), None);
+        assert_eq!(row("| kettle | lantern", "kettle"), None, "its columns have no names");
+        assert_eq!(row("kettle | price: 3 | colour: red", "kettle"), None, "no row of a table");
+    }
+
     proptest! {
         #[test]
         fn any_text_has_a_snippet_of_bounded_length_with_its_highlights_inside(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
             let passage = format!("{}{passage}", "word 灯 😀 é 1,299.00 wo\u{ad}rd 0200 7946 0018 ".repeat(fill));
-            let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 1299 2007946 {query}"), |_| false).snippet(&passage);
+            let Snippet { text, highlights, .. } = QueryWords::new(&format!("word 灯 1299 2007946 {query}"), |_| false).snippet(&passage);
             let units = text.encode_utf16().count();
             prop_assert!(units <= LENGTH + 2);
             prop_assert!(passage.contains(text.trim_start_matches('…').trim_end_matches('…')) || passage.contains('…'));

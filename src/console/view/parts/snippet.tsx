@@ -16,3 +16,17 @@ export function marked(text: string, marks: Hit['highlights'] = []): ComponentCh
   }
   return [...parts, text.slice(at)];
 }
+
+/** A row of a table, each cell below the name of its column. */
+export function TableRow({ table: { columns, row } }: { table: NonNullable<Hit['table']> }) {
+  return (
+    <dl class="table-row">
+      {row.map((cell, at) => (
+        <div key={at}>
+          <dt>{columns[at]}</dt>
+          <dd>{cell}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -6,7 +6,7 @@ import { LikeIcon } from '../controls/icons.tsx';
 import { Confidence } from '../parts/confidence.tsx';
 import { Moments } from '../parts/moments.tsx';
 import { placeOf, titleOf } from '../parts/place.ts';
-import { Snippet } from '../parts/snippet.tsx';
+import { Snippet, TableRow } from '../parts/snippet.tsx';
 import { Thumbnail } from '../parts/thumbnail.tsx';
 
 interface HitEntryProps {
@@ -17,7 +17,7 @@ interface HitEntryProps {
 
 /** One hit: picture or passage, place, and confidence. The style sheet makes a row or a card of it. */
 export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
-  const { item, family, locator, snippet, highlights, segments, also = [] } = hit;
+  const { item, family, locator, snippet, highlights, table, segments, also = [] } = hit;
   const title = titleOf(hit);
   const place = placeOf(hit);
   const moments = momentsOf(hit);
@@ -45,7 +45,11 @@ export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
             .filter(Boolean)
             .join(' · ')}
         </p>
-        {snippet !== undefined && snippet !== item.name && <Snippet text={snippet} marks={highlights} />}
+        {table ? (
+          <TableRow table={table} />
+        ) : (
+          snippet !== undefined && snippet !== item.name && <Snippet text={snippet} marks={highlights} />
+        )}
         {also.map((other) => (
           <Snippet key={other.locator.char_start} text={other.snippet ?? ''} marks={other.highlights} />
         ))}

@@ -12,7 +12,10 @@ const chapter = (animal: string) =>
 const { body: ingested } = await workspace.ingest('animals.md', ANIMALS.map(chapter).join('\n\n'));
 await workspace.ingest('other.txt', 'An otter was seen. Nothing else is told here.');
 
+await workspace.ingest('shop.csv', 'Item,Colour,Price\nLantern,green,88\nKettle,copper,42\n');
+
 interface TextHit {
+  readonly table?: object;
   readonly item: { readonly id: string; readonly name: string };
   readonly text: string;
   readonly text_from: number;
@@ -30,6 +33,12 @@ t.test('without a request hits have no text', async (t) => {
   const { hits, truncated } = await texts({});
   t.ok(hits.every((hit) => hit.text === undefined));
   t.equal(truncated, undefined);
+});
+
+t.test('a hit in a table has the row that was asked for', async (t) => {
+  const { hits } = await texts({ query: 'copper kettle' });
+  t.same(hits[0]!.table, { columns: ['Item', 'Colour', 'Price'], row: ['Kettle', 'copper', '42'] });
+  t.equal((await texts({ query: 'otter' })).hits[0]!.table, undefined);
 });
 
 t.test('a hit shows its whole passage, and passages that follow each other are one hit', async (t) => {
