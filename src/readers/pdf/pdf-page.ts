@@ -22,6 +22,14 @@ const INVISIBLE_MODES = [3, 7]; // FPDF_TEXTRENDERMODE_INVISIBLE, FPDF_TEXTRENDE
 const SCAN_SHARE_MIN = 0.5;
 const JUDGED_SIDE_PIXELS = 1000;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
+/** Characters with a space between each two. */
+const SET_APART = /(?<!\S)\S(?: \S){3,}(?!\S)/g;
+const LETTERS_APART_MIN = 4;
+/** Gap between letters of one word, in heights of a character; and from how many such gaps on one is between words. */
+const GAP_HEIGHTS_MAX = 0.6;
+const GAP_OF_WORDS = 2;
+/** Points between the parts of one shape. */
+const SAME_POINTS = 0.01;
 const LAM_ALEF = /^ل[اأإآٱ]$/;
 
 /** Characters that one object of the page draws. */
@@ -98,7 +106,10 @@ export class PdfPage {
         const units = calls.FPDFText_GetText(text, 0, count, buffer);
         return readUtf16(this.#module, buffer, Math.max(0, units - 1) * 2);
       });
-      const { shown, ...unseen } = this.#withoutUnseen(text, this.#withLigatures(text, whole));
+      const { shown, ...unseen } = this.#withoutUnseen(
+        text,
+        this.#joined(text, this.#withLigatures(text, whole)),
+      );
       const places: Places = {
         boxOf: (from, to) => this.#boxOf(text, from, to),
         edgesOf: (at) => this.#edgesOf(text, at),
@@ -112,11 +123,13 @@ export class PdfPage {
   /**
    * Letters of a script that runs to the left, which one shape shows together, stand the wrong way round: PDFium turns the shapes of a
    * line round, and the letters of each with them. A lam before an alef is one shape in nearly each font; no font has one for the
-   * other order, so it tells when a file has them turned round itself.
+   * other order, so it tells when a file has them turned round itself. Where each letter has its part of the shape, their places tell.
    */
   #withLigatures(text: number, whole: string): string {
     if (!RIGHT_TO_LEFT.test(whole)) return whole;
     const shapes: { from: number; to: number }[] = [];
+    const units = whole.split('');
+    let turned = false;
     let before: readonly [number, number] | undefined;
     for (let at = 0; at < whole.length; at++) {
       const edges = RIGHT_TO_LEFT.test(whole[at]!) ? this.#edgesOf(text, at) : undefined;
@@ -124,13 +137,45 @@ export class PdfPage {
         edges && before && edges[0] === before[0] && edges[1] === before[1] && edges[1] > edges[0];
       if (isSame && shapes.at(-1)?.to === at) shapes.at(-1)!.to = at + 1;
       else if (isSame) shapes.push({ from: at - 1, to: at + 1 });
+      if (edges && before && edges[0] > before[0] && Math.abs(edges[0] - before[1]) < SAME_POINTS) {
+        [units[at - 1], units[at]] = [whole[at]!, whole[at - 1]!];
+        turned = true;
+      }
       before = edges;
     }
     const isRight = shapes.some(({ from, to }) => LAM_ALEF.test(whole.slice(from, to)));
-    if (shapes.length === 0 || isRight) return whole;
-    const units = whole.split('');
+    if (shapes.length === 0 || isRight) return turned ? units.join('') : whole;
     for (const { from, to } of shapes)
       for (const [index, letter] of units.slice(from, to).reverse().entries()) units[from + index] = letter;
+    return units.join('');
+  }
+
+  /**
+   * Joins letters that are set apart (`I N V O I C E`): PDFium takes each gap for a space. One that the file does not have is blanked
+   * out, unless it is as wide as between words.
+   */
+  #joined(text: number, whole: string): string {
+    const { FPDFText_GetCharIndexFromTextIndex: indexOf } = this.#module.wasmExports;
+    const units = whole.split('');
+    for (const { index: from, 0: run } of whole.matchAll(SET_APART)) {
+      if ((run.match(/\p{L}/gu)?.length ?? 0) < LETTERS_APART_MIN) continue;
+      const gaps: { at: number; width: number }[] = [];
+      for (let at = from + 1; at < from + run.length; at += 2) {
+        const [before, behind] = [this.#edgesOf(text, at - 1), this.#edgesOf(text, at + 1)];
+        const own = this.#edgesOf(text, at);
+        // A space of the file has a width.
+        if (!before || !behind || (own && own[1] > own[0])) continue;
+        gaps.push({ at, width: Math.max(behind[0] - before[1], before[0] - behind[1]) });
+      }
+      const widths = gaps.map(({ width }) => width).sort((one, other) => one - other);
+      const usual = widths[widths.length >> 1] ?? Number.POSITIVE_INFINITY;
+      if (
+        2 * gaps.length < run.length >> 1 ||
+        usual > GAP_HEIGHTS_MAX * this.#heightOf(text, indexOf(text, from))
+      )
+        continue;
+      for (const { at, width } of gaps) if (width < GAP_OF_WORDS * usual) units[at] = '\0';
+    }
     return units.join('');
   }
 
@@ -207,11 +252,16 @@ export class PdfPage {
   }
 
   #isTiny(text: number, { index }: TextRun): boolean {
+    const size = this.#heightOf(text, index);
+    return size > 0 && isTiny(size);
+  }
+
+  /** Points of the longer side of a character; 0 where it has none. */
+  #heightOf(text: number, index: number): number {
     return withMemory(this.#module, 16, (memory) => {
-      if (!this.#module.wasmExports.FPDFText_GetLooseCharBox(text, index, memory)) return false;
+      if (!this.#module.wasmExports.FPDFText_GetLooseCharBox(text, index, memory)) return 0;
       const [left, top, right, bottom] = this.#floats(memory);
-      const size = Math.max(Math.abs(right - left), Math.abs(top - bottom));
-      return size > 0 && isTiny(size);
+      return Math.max(Math.abs(right - left), Math.abs(top - bottom));
     });
   }
 

@@ -31,6 +31,22 @@ t.test('a hyphen at the end of a line stays where it belongs to the word', async
   }
 });
 
+t.test('letters that are set apart are words; single letters stay apart', async (t) => {
+  const lines = ['5 Tc (Minutes of the board) Tj', '0 Tc (Keys Q W E R T Y) Tj', '6 Tc (INVOICE) Tj'];
+  const columns = [...'HELLO'].map((letter, at) => `1 0 0 1 ${60 + at * 40} 600 Tm (${letter}) Tj`);
+  const page = lines.map((shown, at) => `BT /F1 12 Tf 60 ${700 - at * 30} Td ${shown} ET`);
+  const pdf = pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    pdfStream(Buffer.from([...page, `BT /F1 12 Tf 0 Tc ${columns.join(' ')} ET`].join('\n'))),
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ]);
+  const text = (await readBytes(pdf)).blocks.map((block) => block.text).join('\n');
+  for (const words of ['Minutes of the board', 'Q W E R T Y', 'INVOICE', 'H E L L O'])
+    t.match(text, words, text);
+});
+
 t.test('each line knows its place in the text, also where hyphens break words', async (t) => {
   const raw = 'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext';
   const { text, lines } = reflow(raw, linesOf(raw));

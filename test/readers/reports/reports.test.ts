@@ -299,6 +299,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       says: ['Bookmarks', 'Chapter on the Trefonen kiln', 'Author: Isolde Croesau', 'brickmaking'],
     },
     'lamalef.pdf': { says: ['الإنتاجية في حل المشكلات', 'لاحق'] },
+    'right-to-left.pdf': { says: ['الإنتاجية والمشكلات لاحق في عام 2024', 'הספרים יועברו לבית הספר'] },
   },
   limits: {
     'pictures.odt': { notRead: ['pictures limit 70'] },

@@ -10,6 +10,6 @@ pub struct HitGroup {
     pub moment: u32,
     /// Segments of the recording; 0 elsewhere.
     pub size: u32,
-    /// Whether the Segment's text is about the file and not in it: a date, a file name, a camera.
+    /// Whether the Segment's text is about the file and not in it (a date, a file name, a camera), or may be misheard.
     pub note: bool,
 }

@@ -6,8 +6,8 @@ use super::plan::{Plan, Scans};
 
 /// Prior of cosines that a sample is blended with, as if it had this many Segments more: it decides in tiny indexes.
 const PRIOR: ScoreSample = ScoreSample { count: 30.0, mean: 0.08, deviation: 0.1 };
-/// Weight of the words of a note about a file (a date, a camera, a name): a text with the same words comes first, however long it
-/// is. A note that alone has every word of the query counts whole.
+/// Weight of the words of a note about a file (a date, a camera, a name), and of what may be misheard: a text with the same words
+/// comes first, however long it is. A note that alone has every word of the query counts whole.
 const NOTE_SHARE: f64 = 0.5;
 const WHOLE: f64 = 0.999;
 /// How far those that have the words as written stand at least before the others.

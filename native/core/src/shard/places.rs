@@ -42,7 +42,7 @@ pub fn reach_places(
 /// The place and the moment of a Segment, from the place that is stored of it and its record. Where it has a time, that is its
 /// moment, and its place is the whole Item. `range_of`: the first Segment of an Item, and their number.
 pub fn place_of(stored: u32, record: &str, range_of: impl Fn(&str) -> Result<(u32, u32)>) -> Result<HitGroup> {
-    let note = record.contains(NOTE);
+    let note = record.contains(NOTE) || is_uncertain(record);
     if !record.contains(TIMED) {
         return Ok(HitGroup { place: stored, moment: stored, size: 0, note });
     }
@@ -55,6 +55,15 @@ pub fn place_of(stored: u32, record: &str, range_of: impl Fn(&str) -> Result<(u3
 /// In JSON only keys look like these: a quote inside a string is escaped.
 const TIMED: &str = "\"time_s\":";
 const NOTE: &str = "\"text_source\":\"metadata\"";
+
+const HEARD: &str = "\"speech_confidence\":";
+/// What a model heard and believes less is as uncertain to search as the item says it is (`CERTAIN_FROM` of the listener).
+const CERTAIN_FROM: f32 = 0.4;
+
+fn is_uncertain(record: &str) -> bool {
+    let confidence = record.split_once(HEARD).and_then(|(_, rest)| rest.split([',', '}']).next()?.parse::<f32>().ok());
+    confidence.is_some_and(|confidence| confidence < CERTAIN_FROM)
+}
 
 /// The fields that are read of the record of a Segment that has a time.
 #[derive(Deserialize)]
@@ -106,6 +115,11 @@ mod tests {
         assert_eq!(place(r#"{"item":"film","locator":{"time_s":4,"time_end_s":5}}"#).unwrap(), (7, 9, 3, false));
         assert_eq!(place(r#"{"item":"film","locator":{},"text":"say \"time_s\": 4"}"#).unwrap(), (9, 9, 0, false));
         assert_eq!(place(r#"{"item":"photo","text":"Taken","text_source":"metadata"}"#).unwrap(), (9, 9, 0, true));
+        let heard = |confidence: f32| {
+            let speech = format!(r#""text":"a","text_source":"speech","speech_confidence":{confidence}"#);
+            place(&format!(r#"{{"item":"film","locator":{{"time_s":4}},{speech}}}"#)).unwrap().3
+        };
+        assert!(heard(0.39) && !heard(0.4) && !heard(1.0), "what may be misheard counts as a note");
         assert_eq!(place(r#"{"item":"book","locator":{"page":4}}"#).unwrap(), (9, 9, 0, false));
     }
 
