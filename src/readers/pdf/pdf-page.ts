@@ -22,8 +22,8 @@ const INVISIBLE_MODES = [3, 7]; // FPDF_TEXTRENDERMODE_INVISIBLE, FPDF_TEXTRENDE
 const SCAN_SHARE_MIN = 0.5;
 const JUDGED_SIDE_PIXELS = 1000;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
-/** Characters with a space between each two. */
-const SET_APART = /(?<!\S)\S(?: \S){3,}(?!\S)/g;
+/** Characters of words with a space between each two; those of formulas stay apart. */
+const SET_APART = /(?<!\S)[\p{L}\p{N}.,:!?&’'-](?: [\p{L}\p{N}.,:!?&’'-]){3,}(?!\S)/gu;
 const LETTERS_APART_MIN = 4;
 /** Gap between letters of one word, in heights of a character; and from how many such gaps on one is between words. */
 const GAP_HEIGHTS_MAX = 0.6;
