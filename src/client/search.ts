@@ -63,6 +63,10 @@ export interface GrepOptions {
   /** Restricts the items whose lines are found. */
   readonly filter?: Filter;
   readonly maxLines?: number;
+  /** Lines of the passage to show before and behind each. */
+  readonly context?: number;
+  /** The `next` of the answer before. */
+  readonly after?: string;
   readonly signal?: AbortSignal;
 }
 

@@ -18,18 +18,24 @@ export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallTo
 
 /** The lines with their numbers, below one for each passage: how `item_read` shows more of it. */
 export function grepResult({ body, receipt }: Answered<GrepAnswer>): CallToolResult {
-  const { lines, truncated, latency_ms } = body;
+  const { lines, truncated, next: further, latency_ms } = body;
   let place = '';
-  const shown = lines.flatMap(({ item, passage, line, text, locator }) => {
+  const shown = lines.flatMap(({ item, passage, line, text, locator, before = [], after = [] }) => {
     const next = `${item.name}${whereOf(locator)}, ${item.id}, from ${passage}:`;
     const isNew = next !== place;
     place = next;
-    return [...(isNew ? [next] : []), `${line}: ${text}`];
+    const around = (texts: readonly string[], from: number) => texts.map((one, at) => `${from + at}- ${one}`);
+    return [
+      ...(isNew ? [next] : []),
+      ...around(before, line - before.length),
+      `${line}: ${text}`,
+      ...around(after, line + 1),
+    ];
   });
   if (lines.length === 0) shown.push('No line matches.');
-  if (truncated) shown.push('There may be more: max_lines, a filter or a narrower pattern shows them.');
+  if (truncated) shown.push(`There may be more: after "${further}".`);
   const data = lines.map((line) => dataOf(SHOWN_FIELDS.line, line));
-  return result(shown.join('\n'), { lines: data, truncated, latency_ms }, receipt);
+  return result(shown.join('\n'), { lines: data, truncated, next: further, latency_ms }, receipt);
 }
 
 /** The text, with a line for each new position. */

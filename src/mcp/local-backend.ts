@@ -55,8 +55,8 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       const body = await (workspace ?? client).search(request).catch(asArgument);
       return { body, scope: { workspace: workspace?.id }, warning: workspace?.warning };
     },
-    grep: async ({ pattern, ignore_case, filter, max_lines = TOOL_LINES_DEFAULT }, scope) => {
-      const options = { ignoreCase: ignore_case, filter, maxLines: max_lines, signal };
+    grep: async ({ pattern, ignore_case, max_lines = TOOL_LINES_DEFAULT, ...rest }, scope) => {
+      const options = { ...rest, ignoreCase: ignore_case, maxLines: max_lines, signal };
       return { body: await (await needed(scope)).grep(pattern, options), scope };
     },
     ingest: async (file, scope) => {

@@ -80,13 +80,15 @@ export const searchArguments = Type.Object({
   ),
 });
 
-const { pattern, ignore_case, max_lines } = GrepRequestSchema.properties;
+const { pattern, ignore_case, max_lines, context, after } = GrepRequestSchema.properties;
 
 export const grepArguments = Type.Object({
   pattern: said(pattern, 'Regular expression in Rust’s syntax; a match stands in one line.'),
   ignore_case: said(ignore_case, 'Upper and lower case alike; default no.'),
   filter: Type.Optional(toolFilter),
   max_lines: said(max_lines, `Lines at most; default ${TOOL_LINES_DEFAULT}.`),
+  context: said(context, 'Lines to show before and behind each.'),
+  after: said(after, 'The `next` of the answer before.'),
 });
 
 /** The bytes of a file are text here, or come apart from their call. */

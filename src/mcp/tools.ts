@@ -117,6 +117,7 @@ const DEFINED = {
     gives: {
       lines: { type: 'array', items: { type: 'object' }, description: 'In order of upload.' },
       truncated: shown('boolean', 'There may be more lines.'),
+      next: { type: ['string', 'null'], description: '`after` of the next call.' },
       latency_ms: shown('number'),
     },
     hints: { readOnlyHint: true, idempotentHint: true },

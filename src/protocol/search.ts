@@ -65,6 +65,8 @@ export const CHARS_MAX = 200_000;
 export const PATTERN_LENGTH_MAX = 1000;
 export const LINES_DEFAULT = 100;
 export const LINES_MAX = 1000;
+/** Lines that are shown before and behind each. */
+export const CONTEXT_MAX = 10;
 /** Each may be named more than once. */
 export const FAMILIES_ASKED_MAX = 16;
 
@@ -100,6 +102,10 @@ export interface GrepInput {
   readonly pattern: string;
   readonly ignoreCase: boolean;
   readonly linesMax: number;
+  /** Lines of the passage that are shown before and behind each; absent: none. */
+  readonly context?: number;
+  /** The `next` of the answer before. */
+  readonly after?: string;
   /** As of a search. */
   readonly filter?: string;
 }

@@ -243,7 +243,7 @@ export class Search {
       );
       if (found) return found;
       await awaitCrossing(() => native.checkPattern(input.pattern, input.ignoreCase));
-      return { lines: JsonArray.EMPTY, truncated: false };
+      return { lines: JsonArray.EMPTY, next: null };
     });
   }
 

@@ -178,14 +178,18 @@ async function probeOnThread(
 
 async function grepOnThread(
   snapshot: NativeSnapshot,
-  { pattern, ignoreCase, linesMax, filter }: GrepInput,
+  { pattern, ignoreCase, linesMax, context = 0, after, filter }: GrepInput,
   expiresAt: string | null,
   signal: AbortSignal,
 ): Promise<Grepped> {
-  const { json, count, truncated } = await stoppable(signal, (stop) =>
-    native.grepOffThread(snapshot, pattern, ignoreCase, linesMax, filter, expiresAt, stop),
+  const {
+    json,
+    count,
+    next = null,
+  } = await stoppable(signal, (stop) =>
+    native.grepOffThread(snapshot, pattern, ignoreCase, linesMax, context, after, filter, expiresAt, stop),
   );
-  return { lines: new JsonArray(json, count), truncated };
+  return { lines: new JsonArray(json, count), next };
 }
 
 async function storedRows(snapshot: NativeSnapshot, space: string, segments: Uint32Array) {

@@ -87,8 +87,8 @@ export interface Searched {
 /** Lines that match a pattern. */
 export interface Grepped {
   readonly lines: JsonArray;
-  /** There may be more. */
-  readonly truncated: boolean;
+  /** Where there may be more. */
+  readonly next: string | null;
 }
 
 export interface HitsOptions {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { LINES_DEFAULT, LINES_MAX, PATTERN_LENGTH_MAX } from '../search.ts';
+import { CONTEXT_MAX, LINES_DEFAULT, LINES_MAX, PATTERN_LENGTH_MAX } from '../search.ts';
 import { Count, described, inData, Ref, type Shape, Warnings } from './fields.ts';
 import { FilterSchema } from './filter.ts';
 import { ItemSchema } from './items.ts';
@@ -24,6 +24,21 @@ export const GrepRequestSchema = Type.Object(
         description: `Maximum number of lines. Default: ${LINES_DEFAULT}.`,
       }),
     ),
+    context: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: CONTEXT_MAX,
+        description:
+          'Lines of the passage to show before and behind each (`before`, `after`). Default: none.',
+      }),
+    ),
+    after: Type.Optional(
+      Type.String({
+        maxLength: 21,
+        pattern: '^\\d{1,10}\\.\\d{1,10}$',
+        description: 'The `next` of the answer before: the search goes on there.',
+      }),
+    ),
   },
   { $id: 'GrepRequest' },
 );
@@ -41,6 +56,12 @@ export const GrepLineSchema = Type.Object(
       Type.String({ description: 'The line. Of more than 500 characters the part around its first match.' }),
     ),
     highlights: Highlights('Positions of the matches in the text'),
+    before: inData(
+      Type.Optional(Type.Array(Type.String(), described('With `context`: the lines before it.'))),
+    ),
+    after: inData(
+      Type.Optional(Type.Array(Type.String(), described('With `context`: the lines behind it.'))),
+    ),
     locator: inData(Ref(LocatorSchema)),
     ...SOURCE,
   },
@@ -55,7 +76,10 @@ export const GrepResponseSchema = Type.Object(
     lines: Type.Array(Ref(GrepLineSchema), described('In order of upload, and of the file.')),
     truncated: Type.Boolean({
       description:
-        'There may be more: `max_lines` were found, or two seconds were over. A filter or a narrower pattern shows the others.',
+        'There may be more: `max_lines` were found, or two seconds were over. `next` goes on; there may be no line until then.',
+    }),
+    next: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where `truncated`: the `after` of the next request. Otherwise null.',
     }),
     latency_ms: Type.Number({ description: 'Time from reading the request to having the lines.' }),
     warnings: Warnings,

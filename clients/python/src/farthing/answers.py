@@ -450,8 +450,10 @@ class GrepResponse(TypedDict):
     lines: list[GrepLine]
     """In order of upload, and of the file."""
     truncated: bool
-    """There may be more: `max_lines` were found, or two seconds were over. A filter or a narrower pattern shows the
-    others."""
+    """There may be more: `max_lines` were found, or two seconds were over. `next` goes on; there may be no line
+    until then."""
+    next: str | None
+    """Where `truncated`: the `after` of the next request. Otherwise null."""
     latency_ms: float
     """Time from reading the request to having the lines."""
     warnings: NotRequired[list[str]]
@@ -468,6 +470,10 @@ class GrepLine(TypedDict):
     """The line. Of more than 500 characters the part around its first match."""
     highlights: list[list[int]]
     """Positions of the matches in the text: start and end (exclusive), in UTF-16 code units."""
+    before: NotRequired[list[str]]
+    """With `context`: the lines before it."""
+    after: NotRequired[list[str]]
+    """With `context`: the lines behind it."""
     locator: Locator
     text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
     """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
@@ -957,3 +963,7 @@ class GrepOptions(TypedDict):
     filter: NotRequired[Filter]
     max_lines: NotRequired[int]
     """Maximum number of lines. Default: 100."""
+    context: NotRequired[int]
+    """Lines of the passage to show before and behind each (`before`, `after`). Default: none."""
+    after: NotRequired[str]
+    """The `next` of the answer before: the search goes on there."""

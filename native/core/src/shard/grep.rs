@@ -1,5 +1,6 @@
 //! The lines of an index that match a pattern, as one JSON text: in order of ingestion, an Item's title before its text.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -21,6 +22,10 @@ const LOOK_EVERY: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub struct WantedLines {
     pub lines_max: usize,
+    /// Lines of the passage that are shown before and behind each.
+    pub context: usize,
+    /// Where a scan before ended: [`WrittenLines::next`].
+    pub after: Option<Cursor>,
     /// The Items whose lines are wanted. None: all.
     pub filter: Option<Filter>,
     /// When the Items end, if that is not what is stored.
@@ -28,13 +33,34 @@ pub struct WantedLines {
     pub stop: Stop,
 }
 
+/// A place among the lines that match: a Segment, and how many of its lines are before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    pub segment: u32,
+    pub lines: u32,
+}
+
+impl Cursor {
+    /// Of `12.3`, as it is written. None for another text.
+    pub fn read(text: &str) -> Option<Self> {
+        let (segment, lines) = text.split_once('.')?;
+        Some(Self { segment: segment.parse().ok()?, lines: lines.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.segment, self.lines)
+    }
+}
+
 /// The lines as a JSON array in UTF-8, and how many there are.
 #[derive(Debug, PartialEq, Eq)]
 pub struct WrittenLines {
     pub json: Vec<u8>,
     pub count: u32,
-    /// There are more lines, or the time was over before all texts were read.
-    pub truncated: bool,
+    /// There may be more lines from here on: there was no room, or the time was over before all texts were read.
+    pub next: Option<Cursor>,
 }
 
 /// Writes the lines that match.
@@ -44,17 +70,19 @@ pub struct WrittenLines {
 pub fn grep(snapshot: &Snapshot, pattern: &Pattern, wanted: &WantedLines, until: Instant) -> Result<WrittenLines> {
     let within = wanted.filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?;
     let ranges = within.as_ref().map_or(&[(0, u32::MAX)][..], |within| within.ranges());
-    let mut scan = Scan { snapshot, pattern, stop: &wanted.stop, until, looks: 0 };
+    let after = wanted.after.unwrap_or_default();
+    let mut scan = Scan { snapshot, pattern, stop: &wanted.stop, until, after, looks: 0 };
     let mut lines = Lines {
         items: Items::new(snapshot, wanted.expires_at.as_deref())?,
         pattern,
         max: wanted.lines_max,
+        context: wanted.context,
         out: vec![b'['],
         count: 0,
     };
-    let is_whole = scan.run(ranges, &mut lines)?;
+    let next = scan.run(ranges, &mut lines)?;
     lines.out.push(b']');
-    Ok(WrittenLines { json: lines.out, count: lines.count as u32, truncated: !is_whole })
+    Ok(WrittenLines { json: lines.out, count: lines.count as u32, next })
 }
 
 struct Scan<'a> {
@@ -62,6 +90,7 @@ struct Scan<'a> {
     pattern: &'a Pattern,
     stop: &'a Stop,
     until: Instant,
+    after: Cursor,
     looks: usize,
 }
 
@@ -73,17 +102,17 @@ struct Titled {
 }
 
 impl<'a> Scan<'a> {
-    /// False where more may be found.
-    fn run(&mut self, ranges: &[(u32, u32)], lines: &mut Lines<'a>) -> Result<bool> {
-        let Some(titled) = self.titled()? else { return Ok(false) };
-        let mut titled = titled.into_iter().peekable();
+    /// Where more may be found.
+    fn run(&mut self, ranges: &[(u32, u32)], lines: &mut Lines<'a>) -> Result<Option<Cursor>> {
+        let mut titled = self.titled()?.into_iter().peekable();
         // Of the Segment before: its Item, and the first Segment of that.
         let mut known = (String::new(), 0);
-        for (first, last) in ranges {
-            for entry in self.snapshot.records(*first, *last)? {
+        let after = self.after;
+        for (first, last) in ranges.iter().filter(|(_, last)| *last >= after.segment) {
+            for entry in self.snapshot.records(after.segment.max(*first), *last)? {
                 let (segment, json) = entry?;
                 if !self.may_go_on()? {
-                    return Ok(false);
+                    return Ok(Some(Cursor { segment, lines: 0 }.max(after)));
                 }
                 while titled.next_if(|first| *first < segment).is_some() {}
                 let is_titled = titled.next_if_eq(&segment).is_some();
@@ -99,26 +128,26 @@ impl<'a> Scan<'a> {
                 let title = if is_titled { self.title_of(&record.item)? } else { None };
                 // A document that is a title alone has it as its text.
                 let title = title.filter(|title| own.lines().next() != Some(title.as_str()));
-                let own = title.iter().map(|title| (0, title.as_str())).chain(self.pattern.lines(own));
-                for (number, line) in own {
-                    if !lines.push(&record, segment - known.1, number, line)? {
-                        return Ok(false);
+                let matching = title.iter().map(|title| (0, title.as_str())).chain(self.pattern.lines(own));
+                let before = if segment == after.segment { after.lines } else { 0 };
+                for (at, (number, line)) in (0..).zip(matching).skip(before as usize) {
+                    if lines.count == lines.max {
+                        return Ok(Some(Cursor { segment, lines: at }));
                     }
+                    lines.push(&record, segment - known.1, number, line)?;
                 }
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
-    /// The first Segments of the Items whose titles match, ascending. None: the time is over.
-    fn titled(&mut self) -> Result<Option<Vec<u32>>> {
+    /// The first Segments of the Items whose titles match, ascending.
+    fn titled(&mut self) -> Result<Vec<u32>> {
         let mut titled = vec![];
         let databases = &self.snapshot.queue.store().databases;
         for entry in databases.items.iter(&self.snapshot.txn)? {
             let (sequence, value) = entry?;
-            if !self.may_go_on()? {
-                return Ok(None);
-            }
+            self.stop.check()?;
             let json = unsealed(&sequence.to_be_bytes(), value)?;
             if !self.pattern.may_be_in(json) {
                 continue;
@@ -130,7 +159,7 @@ impl<'a> Scan<'a> {
             }
         }
         titled.sort_unstable();
-        Ok(Some(titled))
+        Ok(titled)
     }
 
     fn title_of(&self, item: &str) -> Result<Option<String>> {
@@ -149,31 +178,38 @@ struct Lines<'a> {
     items: Items<'a>,
     pattern: &'a Pattern,
     max: usize,
+    context: usize,
     out: Vec<u8>,
     count: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// False where there is no room. `passage`: its number in the Item.
-    fn push(&mut self, record: &Record<'a>, passage: u32, number: usize, line: &str) -> Result<bool> {
-        if self.count == self.max {
-            return Ok(false);
-        }
+    /// `passage`: its number in the Item.
+    fn push(&mut self, record: &Record<'a>, passage: u32, number: usize, line: &str) -> Result<()> {
         let start = self.out.len();
         let out = &mut self.out;
         out.extend_from_slice(if self.count > 0 { b",{\"item\":" } else { b"{\"item\":" });
         if !self.items.push(out, record.item.clone())? {
             out.truncate(start);
-            return Ok(true);
+            return Ok(());
         }
         out.extend_from_slice(format!(",\"passage\":{passage},\"line\":{number},\"text\":").as_bytes());
         let shown = self.pattern.shown(line);
         push_string(out, &shown.text)?;
         out.extend_from_slice(b",\"highlights\":");
         push_json(out, &shown.highlights)?;
+        if self.context > 0 && number > 0 {
+            let own: Vec<&str> = record.text.as_deref().unwrap_or_default().lines().collect();
+            let around = |lines: &[&str]| lines.iter().map(|line| self.pattern.shown(line).text).collect::<Vec<_>>();
+            let behind = number.min(own.len())..(number + self.context).min(own.len());
+            out.extend_from_slice(b",\"before\":");
+            push_json(out, &around(&own[(number - 1).saturating_sub(self.context)..number - 1]))?;
+            out.extend_from_slice(b",\"after\":");
+            push_json(out, &around(&own[behind]))?;
+        }
         push_stored(out, record.text.is_some(), &record.others)?;
         out.push(b'}');
         self.count += 1;
-        Ok(true)
+        Ok(())
     }
 }

@@ -35,22 +35,31 @@ export function grepRoute(services: Services): Route {
       refuseFilterLike(sent, '', GrepRequestSchema);
       const { value, warnings } = validator.validate(sent);
       const { pattern, ignore_case: ignoreCase = false, max_lines: linesMax = LINES_DEFAULT } = value;
+      const { context, after } = value;
       const filter = value.filter === undefined ? undefined : readFilter(value.filter);
       const expiresAt = workspaces.views.expiryOf(workspace);
-      const input = { pattern, ignoreCase, linesMax, ...(filter !== undefined && { filter }) };
-      const { lines, truncated } = await search
+      const input = {
+        ...{ pattern, ignoreCase, linesMax },
+        ...(context !== undefined && { context }),
+        ...(after !== undefined && { after }),
+        ...(filter !== undefined && { filter }),
+      };
+      const { lines, next } = await search
         .grep(workspace.id, input, exchange.signal, expiresAt)
-        .catch(ofPattern);
+        .catch(ofField);
       const latency_ms = roundedMs(performance.now() - started);
-      return found({ lines, truncated, latency_ms, ...named(warnings) });
+      return found({ lines, truncated: next !== null, next, latency_ms, ...named(warnings) });
     },
     'search',
     'read',
   );
 }
 
-/** The index knows nothing of fields: all that it refuses is the pattern. */
-function ofPattern(error: unknown): never {
+/** The index begins a refusal with the field's name. */
+function ofField(error: unknown): never {
   if (!(error instanceof FarthingError) || error.code !== 'field_invalid') throw error;
-  throw new FarthingError(error.code, error.detail, { facts: { field: 'pattern' }, cause: error });
+  throw new FarthingError(error.code, error.detail, {
+    facts: { field: error.detail.split(':', 1)[0]! },
+    cause: error,
+  });
 }

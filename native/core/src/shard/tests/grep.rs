@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::filter::expression::Filter;
-use crate::shard::grep::{WantedLines, WrittenLines, grep};
+use crate::shard::grep::{Cursor, WantedLines, WrittenLines, grep};
 use crate::text::pattern::Pattern;
 
 #[derive(Debug, Clone)]
@@ -129,10 +129,20 @@ proptest! {
             let wanted = WantedLines { filter: filter.clone(), ..all(1000) };
             let written = found(&shard, &pattern, ignore_case, &wanted);
             prop_assert_eq!(&read(&written), &expected, "{}", &pattern);
-            prop_assert!(!written.truncated);
-            let some = found(&shard, &pattern, ignore_case, &WantedLines { lines_max, ..wanted });
-            prop_assert_eq!(read(&some), &expected[..lines_max.min(expected.len())]);
-            prop_assert_eq!(some.truncated, expected.len() > lines_max);
+            prop_assert_eq!(written.next, None);
+            let (mut pages, mut after) = (vec![], None);
+            loop {
+                let some = found(&shard, &pattern, ignore_case, &WantedLines { lines_max, after, ..wanted.clone() });
+                pages.extend(read(&some));
+                prop_assert_eq!(&pages[..], &expected[..pages.len()]);
+                after = some.next;
+                prop_assert_eq!(after.is_some(), expected.len() > pages.len());
+                if after.is_none() {
+                    break;
+                }
+                prop_assert_eq!(some.count as usize, lines_max);
+                prop_assert_eq!(after.map(|cursor| Cursor::read(&cursor.to_string())), Some(after));
+            }
         }
     }
 }
@@ -159,9 +169,44 @@ fn a_scan_ends_when_it_is_stopped_or_its_time_is_over() {
     fill(&shard, &[Document { title: None, passages: (0..200).map(text).collect(), is_removed: false }]);
     let (snapshot, pattern) = (shard.snapshot().unwrap(), Pattern::read("line", false).unwrap());
     let late = grep(&snapshot, &pattern, &all(1000), Instant::now()).unwrap();
-    assert!(late.truncated && late.count < 200);
+    assert!(late.next.is_some() && late.count < 200);
     let wanted = all(1000);
     wanted.stop.stop();
     let stopped = grep(&snapshot, &pattern, &wanted, Instant::now() + Duration::from_secs(600));
     assert_eq!(stopped.unwrap_err().code, "interrupted");
+}
+
+#[test]
+fn a_scan_whose_time_is_over_goes_on_where_it_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let document = || Document { title: None, passages: vec![Some("ab".into()); 200], is_removed: false };
+    fill(&shard, &[document(), document()]);
+    let (snapshot, pattern) = (shard.snapshot().unwrap(), Pattern::read("a", false).unwrap());
+    let (mut count, mut after, mut scans) = (0, None, 0);
+    loop {
+        let written = grep(&snapshot, &pattern, &WantedLines { after, ..all(1000) }, Instant::now()).unwrap();
+        (count, after, scans) = (count + written.count, written.next, scans + 1);
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!((count, scans > 1), (400, true));
+}
+
+#[test]
+fn lines_around_are_those_of_the_passage() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let passages = vec![Some("one\ntwo\nthree".into()), Some("four".into())];
+    fill(&shard, &[Document { title: Some("the one".into()), passages, is_removed: false }]);
+    let around = |pattern: &str, context: usize| -> Vec<Value> {
+        let wanted = WantedLines { context, ..all(9) };
+        let lines: Vec<Value> = serde_json::from_slice(&found(&shard, pattern, false, &wanted).json).unwrap();
+        lines.iter().map(|line| json!([line["line"], line["before"], line["after"]])).collect()
+    };
+    assert_eq!(around("one", 1), [json!([0, null, null]), json!([1, [], ["two"]])], "a title stands alone");
+    assert_eq!(around("three", 5), [json!([3, ["one", "two"], []])]);
+    assert_eq!(around("two|four", 1), [json!([2, ["one"], ["three"]]), json!([1, [], []])]);
+    assert_eq!(around("two", 0), [json!([2, null, null])]);
 }

@@ -78,7 +78,22 @@ t.test('a filter holds, and max_lines tells that there is more', async (t) => {
     const cut = await grep({ pattern: '.', max_lines: most });
     t.same(shown(cut), all.slice(0, most));
     t.equal(cut.body.truncated, most < all.length);
+    let pages = shown(cut);
+    for (let { next } = cut.body; next !== null; ) {
+      const { body } = await grep({ pattern: '.', max_lines: most, after: next });
+      pages = [...pages, ...shown({ ...cut, body })];
+      next = body.next;
+    }
+    t.same(pages, all, 'page by page, each line once');
   }
+});
+
+t.test('context shows the lines around', async (t) => {
+  const { body } = await grep({ pattern: '^fn', context: 1 });
+  t.match(body.lines, [
+    { line: 1, before: [], after: ['  // "Größe" 😀 of\tfile'] },
+    { line: 5, before: [''], after: ['let FN = 1;'] },
+  ]);
 });
 
 t.test('a wrong request is refused with what is wrong, in an empty workspace too', async (t) => {
@@ -93,6 +108,8 @@ t.test('a wrong request is refused with what is wrong, in an empty workspace too
       [{ pattern: 'x'.repeat(1001) }, 'pattern', /1000/],
       [{ query: 'x' }, 'pattern', /missing/],
       [{ pattern: 'x', max_lines: 1001 }, 'max_lines', /1000/],
+      [{ pattern: 'x', context: 11 }, 'context', /10/],
+      [{ pattern: 'x', after: 'item_1' }, 'after', /after/],
       [{ pattern: 'x', filter: { nmae: 'x' } }, 'filter', /name/],
       [{ pattern: 'x', where: { name: 'x' } }, 'where', /filter/],
     ] as const)
