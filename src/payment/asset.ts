@@ -25,6 +25,8 @@ export interface Asset {
   readonly gas: NetworkGas;
   /** Prepaid money: it exists in this server's store alone, and on no chain (docs/payments.md, "Prepaid"). */
   readonly isPrepaid?: true;
+  /** Money in the escrow contract of x402's `batch-settlement`, which is its address: vouchers are signed in that contract's domain. */
+  readonly isEscrow?: true;
 }
 
 /** What a network's transactions are paid in. */
@@ -135,15 +137,28 @@ const PREPAID = {
   isPrepaid: true,
 } as const;
 
+/** At one address on every chain (`@x402/evm`). */
+const ESCROW = {
+  symbol: 'USDC in escrow',
+  address: '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003',
+  displayedAddress: '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003',
+  name: 'x402 Batch Settlement',
+  version: '1',
+  isEscrow: true,
+} as const;
+
 /** The coins that are asked for, one on each network. A coin stays here as long as any server's store holds payments in it. */
 export const COINS: readonly Asset[] = [BASE_USDC, BASE_SEPOLIA_USDC, ...FURTHER];
 
-/** The same, and prepaid money of each. */
-export const ASSETS: readonly Asset[] = [...COINS, ...COINS.map((coin) => ({ ...coin, ...PREPAID }))];
+/** The same, and prepaid money and the escrow of each. */
+export const ASSETS: readonly Asset[] = [
+  ...COINS,
+  ...[PREPAID, ESCROW].flatMap((kind) => COINS.map((coin) => ({ ...coin, ...kind }))),
+];
 
 /** The coin that is asked for on a network. `PAY_TO` receives it there. @throws Error */
 export function assetOn(network: Asset['network']): Asset {
-  const found = ASSETS.find((asset) => asset.network === network && !asset.isPrepaid);
+  const found = COINS.find((asset) => asset.network === network);
   if (!found) throw new Error(`there is no coin on ${network}`);
   return found;
 }
@@ -151,6 +166,11 @@ export function assetOn(network: Asset['network']): Asset {
 /** Prepaid money of the coin on a network. */
 export function prepaidOn(network: Asset['network']): Asset {
   return ASSETS.find((asset) => asset.network === network && asset.isPrepaid)!;
+}
+
+/** The coin on a network while it is in escrow. */
+export function escrowOn(network: Asset['network']): Asset {
+  return ASSETS.find((asset) => asset.network === network && asset.isEscrow)!;
 }
 
 /** True for either name of the asset's network. */

@@ -1,9 +1,13 @@
 import type { Address } from '@farthing/protocol/address';
 import type { Asset } from './asset.ts';
+import type { SentVoucher } from './channel/voucher.ts';
 
 export type Hex = `0x${string}`;
 
-/** An EIP-3009 authorization as a client sent it, parsed and normalised; nothing about it is checked yet. */
+/**
+ * An EIP-3009 authorization, or a channel's voucher, as a client sent it, parsed and normalised; nothing about it is checked yet. A voucher
+ * is good until the next one, `validBefore` is 0 but for a deposit, and its nonce is made of channel and total.
+ */
 export interface SentPayment {
   /** Version of the protocol that the client speaks; its receipt mirrors it. */
   readonly version: 1 | 2;
@@ -22,6 +26,8 @@ export interface SentPayment {
   readonly signature: Hex;
   /** No plain wallet's signature, whatever its length: the chain alone can tell whether it is a contract's (ERC-1271, EIP-7702). */
   readonly mayBeOfContract?: boolean;
+  /** Of the scheme `batch-settlement` alone. */
+  readonly voucher?: SentVoucher;
   /** Terms that a v2 client says it accepted; v1 payments don't carry them. */
   readonly accepted?: { readonly asset?: string; readonly payTo?: string; readonly amount?: string };
 }
@@ -42,8 +48,9 @@ export function isSameAuthorization(a: Payment, b: Payment): boolean {
 }
 
 export function authorizationText(payment: Payment): string {
-  const { payTo, value, validAfter, validBefore, signature } = payment;
-  return [paymentKey(payment), payTo, value, validAfter, validBefore, signature].join('/');
+  const { payTo, value, validAfter, validBefore, signature, voucher } = payment;
+  const fields = [paymentKey(payment), payTo, value, validAfter, validBefore, signature];
+  return [...fields, voucher?.deposit?.signature].join('/');
 }
 
 /** The coin of a payment with this identity. @throws Error for one that is not among `assets` */

@@ -12,7 +12,7 @@ export interface Quote {
   /** Why the quote's own request would be refused even if paid (`spend_limit_exceeded`); shown in the 402's `error`. */
   readonly notice?: string;
   /** Absent: it may be paid with either. */
-  readonly paidIn?: 'coin' | 'prepaid';
+  readonly paidIn?: 'coin' | 'prepaid' | 'channel';
   /** A refund of prepaid money. Idle money may be refunded, too. */
   readonly isRefund?: true;
 }

@@ -1,5 +1,14 @@
-import type { Asset } from './asset.ts';
-import type { Payment } from './payment.ts';
+import { type Asset, assetOn } from './asset.ts';
+import {
+  type ChannelConfig,
+  channelIdOf,
+  depositNonce,
+  isDepositSigned,
+  isVoucherSigned,
+  type Keccak,
+  type SentVoucher,
+} from './channel/voucher.ts';
+import type { Hex, Payment } from './payment.ts';
 
 /** `needsFacilitator`: no plain wallet's signature, so only the chain can tell (ERC-1271, ERC-6492). */
 export type SignatureVerdict = 'valid' | 'invalid' | 'needsFacilitator';
@@ -14,7 +23,7 @@ export interface Genuine {
 }
 
 /** Native part of the signature check. */
-export interface TransferSignatures {
+export interface TransferSignatures extends Keccak {
   /** Reusable data of the coin's EIP-712 domain. @param address 20 bytes */
   tokenDomain(name: string, version: string, chainId: number, address: Uint8Array): Uint8Array;
   /** @param packed as `pack` writes it @returns 0 for the payer's */
@@ -44,12 +53,32 @@ export class SignatureCheck {
     return verdict;
   }
 
+  /** @param asset the escrow */
+  channelId(asset: Asset, config: ChannelConfig): Hex {
+    return channelIdOf(config, this.#domainOf(asset), this.#native);
+  }
+
+  /** Nonce of the authorization that makes a voucher's deposit. */
+  depositNonce({ id, deposit }: SentVoucher): Hex {
+    return depositNonce(id, deposit!, this.#native);
+  }
+
   #check(payment: Payment): SignatureVerdict {
+    if (payment.voucher) return this.#isVoucherValid(payment, payment.voucher) ? 'valid' : 'invalid';
     if (isLong(payment)) return 'needsFacilitator';
     const signature = Buffer.from(payment.signature.slice(2), 'hex');
     const domain = this.#domainOf(payment.asset);
     if (this.#native.checkTransferSignature(domain, pack(payment), signature) === 0) return 'valid';
     return this.#judgesAnyLength ? 'needsFacilitator' : 'invalid';
+  }
+
+  /** No contract can sign a voucher here: `payerAuthorizer` is a plain wallet. */
+  #isVoucherValid(payment: Payment, voucher: SentVoucher): boolean {
+    const { asset, signature } = payment;
+    if (!isVoucherSigned(voucher, signature, this.#domainOf(asset), this.#native)) return false;
+    const { deposit } = voucher;
+    const domain = () => this.#domainOf(assetOn(asset.network));
+    return !deposit || isDepositSigned({ ...voucher, deposit }, payment, domain(), this.#native);
   }
 
   #domainOf(asset: Asset): Uint8Array {

@@ -17,9 +17,13 @@ const WORDS: readonly (readonly [RegExp, PaymentFault])[] = [
   [/scheme/, 'unsupported_scheme'],
 ];
 
+/** Reasons of the scheme of channels are what its clients know them by. */
+const VERBATIM = /^invalid_batch_settlement_evm_[a-z_]{1,60}$/;
+
 /** A facilitator's reason as the `error` of a 402; reasons we don't know pass through when they are plain words. */
 export function faultOf(reason: string): string {
   const lower = reason.toLowerCase();
+  if (VERBATIM.test(lower)) return lower;
   const known = WORDS.find(([pattern]) => pattern.test(lower));
   if (known) return known[1];
   return /^[a-z0-9_]{1,80}$/.test(lower) ? lower : 'settlement_failed';

@@ -1,8 +1,10 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from '@farthing/protocol/clock';
-import { isNetworkOf } from '../asset.ts';
+import { assetOn, isNetworkOf } from '../asset.ts';
+import { NOT_FOUND, REASON } from '../channel/channels.ts';
+import { BATCH_SETTLEMENT, type SentVoucher } from '../channel/voucher.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { Payment, SentPayment } from '../payment.ts';
+import type { Hex, Payment, SentPayment } from '../payment.ts';
 import type { Quote } from '../purchase.ts';
 import type { Genuine, SignatureCheck } from '../signature.ts';
 import type { ChallengeSettings, PaymentTerms } from '../wire/challenge.ts';
@@ -13,16 +15,49 @@ export const SECONDS_LEFT_MIN = 6n;
 const OVERTIME_SECONDS_MAX = 3600n;
 
 /**
+ * Checks a voucher by itself, as `checkGenuine` does any other payment. One whose payer lets another key sign is genuine where its channel
+ * is known, or with the payer's own signature of a deposit.
+ */
+function checkVoucher(
+  sent: SentPayment,
+  { config, id, deposit }: SentVoucher,
+  { escrow, payTo }: ChallengeSettings,
+  { signatures, isKnown }: { signatures: SignatureCheck; isKnown: (channel: Hex) => boolean },
+): Genuine {
+  if (!escrow) throw new PaymentRefused('unsupported_scheme');
+  const { asset, terms } = escrow;
+  const coin = assetOn(asset.network).address;
+  if (!isNetworkOf(asset, sent.networkName)) throw new PaymentRefused('wrong_network');
+  if (config.token !== coin || sent.accepted?.asset?.toLowerCase() !== coin)
+    throw new PaymentRefused('wrong_asset');
+  if (config.receiver !== payTo) throw new PaymentRefused('wrong_recipient');
+  if (config.receiverAuthorizer !== terms.receiverAuthorizer)
+    throw new PaymentRefused(`${REASON}receiver_authorizer_mismatch`);
+  if (config.withdrawDelay !== terms.withdrawDelay)
+    throw new PaymentRefused(`${REASON}withdraw_delay_mismatch`);
+  if (signatures.channelId(asset, config) !== id) throw new PaymentRefused(`${REASON}channel_id_mismatch`);
+  const payment = { ...sent, asset };
+  if (signatures.verdictOn(payment) !== 'valid') throw new PaymentRefused('invalid_signature');
+  if (config.payerAuthorizer !== config.payer && !deposit && !isKnown(id))
+    throw new PaymentRefused(NOT_FOUND);
+  return { payment, verdict: 'valid' };
+}
+
+/**
  * Checks a payment by itself: scheme, network, asset, recipient, signature. Cheap checks first. A v1 payment does not name its coin: of
  * several on its network, the one whose domain was signed; for a contract wallet, the first.
  * @throws PaymentRefused
  */
 export function checkGenuine(
   sent: SentPayment,
-  { assets, prepaid, payTo }: ChallengeSettings,
+  settings: ChallengeSettings,
   signatures: SignatureCheck,
+  isKnown: (channel: Hex) => boolean = () => false,
 ): Genuine {
-  const { accepted } = sent;
+  const { accepted, voucher } = sent;
+  if (sent.scheme === BATCH_SETTLEMENT && voucher)
+    return checkVoucher(sent, voucher, settings, { signatures, isKnown });
+  const { assets, prepaid, payTo } = settings;
   if (sent.scheme !== 'exact') throw new PaymentRefused('unsupported_scheme');
   const taken = prepaid ? [...assets, prepaid] : assets;
   const onNetwork = taken.filter((asset) => isNetworkOf(asset, sent.networkName));
@@ -47,8 +82,8 @@ export function checkGenuine(
 
 /** Money cannot be prepaid by prepaid money, and nothing else is refunded. @throws PaymentRefused */
 export function checkCoin({ asset }: Payment, { paidIn }: Quote): void {
-  if (paidIn !== undefined && paidIn !== (asset.isPrepaid ? 'prepaid' : 'coin'))
-    throw new PaymentRefused('wrong_asset');
+  const coin = asset.isPrepaid ? 'prepaid' : asset.isEscrow ? 'channel' : 'coin';
+  if (paidIn !== undefined && paidIn !== coin) throw new PaymentRefused('wrong_asset');
 }
 
 /** Exactly the quoted amount: neither less nor more. */
@@ -73,8 +108,10 @@ export async function waitForBegin(
   await after(leftMs, undefined, { signal }).catch(() => undefined);
 }
 
-/** The time window, as the token contract will see it: `validAfter < now < validBefore`. */
+/** The time window, as the token contract will see it: `validAfter < now < validBefore`. A voucher has none. */
 export function checkWindow(payment: Payment, { maxTimeoutSeconds }: PaymentTerms, nowMs: number): void {
+  const { voucher } = payment;
+  if (voucher && !voucher.deposit) return;
   const now = BigInt(Math.floor(nowMs / 1000));
   if (payment.validBefore < now + SECONDS_LEFT_MIN) throw new PaymentRefused('authorization_expired');
   if (payment.validAfter > now) throw new PaymentRefused('authorization_not_yet_valid');

@@ -37,7 +37,9 @@ export class Deliveries {
       payer: record.payment.payer,
       amount: record.terms.amount.toString(),
       transaction: record.transaction,
-      extra: record.extra,
+      // A voucher that is not the one that paid stays unused.
+      extra:
+        payment.voucher && payment.nonce !== record.payment.nonce ? { chargedAmount: '0' } : record.extra,
     };
     const { sign, clock } = this.#deps;
     const receipt = receiptHeaders(

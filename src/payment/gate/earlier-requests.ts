@@ -95,7 +95,12 @@ export class EarlierRequests {
       this.#deps.checkPrice(payment, request.quote.amount);
       return undefined;
     }
-    if (purchase.requestHash !== requestHash) throw alreadyUsed();
+    if (purchase.requestHash !== requestHash) {
+      // If that one is not charged, the voucher is good for this one.
+      if (payment.voucher && (purchase.stage === 'working' || purchase.stage === 'settling'))
+        return untilEnded(purchase);
+      throw alreadyUsed();
+    }
     switch (purchase.stage) {
       case 'working':
         return this.#join(purchase, attempt);

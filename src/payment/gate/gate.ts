@@ -1,12 +1,15 @@
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
 import { formatUsd } from '@farthing/protocol/money';
 import type { Owners } from '@farthing/queues/owners';
 import { ASSETS, prepaidOn } from '../asset.ts';
+import { OUT_OF_STEP } from '../channel/channels.ts';
+import type { ChannelDesk } from '../channel/desk.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { settlementTooDear } from '../facilitator/too-dear.ts';
 import { alreadyUsed, PaymentRefused } from '../fault.ts';
-import { type Payment, paymentKey } from '../payment.ts';
+import { type Hex, type Payment, paymentKey } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../purchase.ts';
 import type { AnswerStore } from '../records/answers.ts';
@@ -15,7 +18,7 @@ import { PaymentRecords } from '../records/records.ts';
 import { Sweep } from '../records/sweep.ts';
 import type { Genuine, SignatureCheck } from '../signature.ts';
 import type { Store } from '../store.ts';
-import { type ChallengeSettings, Challenges, unpaidError } from '../wire/challenge.ts';
+import { type ChallengeSettings, Challenges, challenge, unpaidError } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
@@ -46,6 +49,8 @@ export interface GateDeps {
   readonly facilitator: Facilitator;
   /** Balances of the same store. */
   readonly prepaid: PrepaidBalances;
+  /** Channels of the same store. Absent: none are taken. */
+  readonly desk?: ChannelDesk | undefined;
   /** How long a request waits for a settlement of unknown outcome. */
   readonly holdMsMax: number;
   /** An answer waits until the record of its settlement is as durable as the store makes it. */
@@ -99,7 +104,14 @@ export class PaymentGate {
     this.#challenges = new Challenges(settings);
     // The store may hold payments from before the network was changed.
     const assets = [...settings.assets, ...ASSETS];
-    const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes, prepaid: deps.prepaid });
+    const records = new PaymentRecords({
+      store,
+      clock,
+      assets,
+      answerKeepMinutes,
+      prepaid: deps.prepaid,
+      channels: deps.desk?.channels,
+    });
     const effects = new Effects(deps.handlers);
     const { answersAfterNote, holdMsMax } = deps;
     const settlements = new Settlements({
@@ -160,13 +172,15 @@ export class PaymentGate {
    *   no wallet's address @throws settlement_too_dear where no way of paying is left
    */
   challenge(quote: Quote, error: string, wallet?: Address | ''): Answer {
+    if (quote.paidIn === 'channel') return this.#challenges.of(quote, error, 'channel');
     if (quote.paidIn === 'prepaid') return this.#challenges.of(quote, error, 'prepaid');
     const { facilitator, prepaid, settings } = this.#deps;
     const isCovered = wallet !== undefined && wallet !== '' && prepaid.left(wallet) >= quote.amount;
     const mayPrepay = quote.paidIn !== 'coin' && settings.prepaid && (isCovered || prepaid.takesMoney);
     if (facilitator.tooDear?.(quote.amount) !== undefined) {
-      if (!mayPrepay) throw settlementTooDear();
-      return this.#challenges.of(quote, error, 'prepaid');
+      if (mayPrepay) return this.#challenges.of(quote, error, wallet === undefined ? 'unsettled' : 'prepaid');
+      if (quote.paidIn === 'coin' || !settings.escrow) throw settlementTooDear();
+      return this.#challenges.of(quote, error, 'channel');
     }
     if (wallet === undefined || !mayPrepay) return this.#challenges.of(quote, error, 'coin');
     const isShort = error === 'payment_required' && !isCovered;
@@ -190,7 +204,7 @@ export class PaymentGate {
       facilitator,
       answers,
       log,
-    });
+    }).then(() => this.#deps.desk?.begin());
     return this.#recovered;
   }
 
@@ -205,6 +219,8 @@ export class PaymentGate {
       return await this.#handle(request, seen);
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error;
+      if (seen.payment?.voucher)
+        return undeliverable(this.#refusedVoucher(seen.payment, request.quote, error));
       const answer = this.challenge(request.quote, error.fault, request.wallet);
       if (!seen.payment) return undeliverable(answer);
       const left = this.#shownLeft(seen.payment, request.quote);
@@ -212,6 +228,40 @@ export class PaymentGate {
       const { payer, asset, networkName } = seen.payment;
       const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
       return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt, ...left } });
+    }
+  }
+
+  /** The 402 for a voucher that does not count. A client that is out of step reads where its channel stands. */
+  #refusedVoucher(payment: Payment, quote: Quote, { fault, atSettlement }: PaymentRefused): Answer {
+    const { id } = payment.voucher!;
+    // What was bought with the same total before.
+    const error = fault === 'authorization_already_used' ? OUT_OF_STEP : fault;
+    const shown = error === OUT_OF_STEP ? this.#deps.desk?.shown(id) : undefined;
+    const { settings } = this.#deps;
+    const escrow = settings.escrow && { ...settings.escrow, shown };
+    const answer = shown
+      ? challenge(quote, error, { ...settings, escrow }, 'channel')
+      : this.challenge(quote, error);
+    const receipt = atSettlement && refusalHeaders(payment.payer, error, payment.asset.network);
+    return { ...answer, headers: { ...answer.headers, ...receipt } };
+  }
+
+  /** Pays what is left in a channel back to its payer, for its own voucher. A 402 that asks for one otherwise. */
+  async refundChannel(sent: RequestPayment, quote: Quote): Promise<Answer> {
+    await this.#recovered;
+    const { settings, desk } = this.#deps;
+    if (!desk || !settings.escrow) throw new FarthingError('not_found', 'Channels are not taken here.');
+    let payment: Payment | undefined;
+    try {
+      payment = this.#genuine(sent)?.payment;
+      if (!payment) return this.challenge(quote, unpaidError(quote));
+      if (payment.voucher?.kind !== 'refund') throw new PaymentRefused('unsupported_scheme');
+      return await desk.refund(payment);
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error;
+      return payment?.voucher
+        ? this.#refusedVoucher(payment, quote, error)
+        : this.challenge(quote, error.fault);
     }
   }
 
@@ -273,7 +323,8 @@ export class PaymentGate {
 
   #genuine(sent: RequestPayment): Genuine | undefined {
     const { settings, signatures } = this.#deps;
-    return sent.genuine((payment) => checkGenuine(payment, settings, signatures));
+    const isKnown = (id: Hex) => this.#deps.desk?.channels.find(id) !== undefined;
+    return sent.genuine((payment) => checkGenuine(payment, settings, signatures, isKnown));
   }
 
   /** Refunds an unused part of a purchase to prepaid money. Idempotent. */
@@ -301,6 +352,7 @@ export class PaymentGate {
   }
 
   async close(): Promise<void> {
+    await this.#deps.desk?.close();
     await this.#sweep.close();
     await this.#settlements.close();
     await this.#inFlight.noted();
@@ -314,6 +366,8 @@ export class PaymentGate {
       return undeliverable(this.challenge(request.quote, unpaidError(request.quote), request.wallet));
     const { payment, verdict } = genuine;
     seen.payment = payment;
+    if (payment.voucher?.kind === 'refund')
+      return undeliverable(await this.refundChannel(sent, request.quote));
     checkCoin(payment, request.quote);
     const key = paymentKey(payment);
     await waitForBegin(payment, this.#deps.clock, request.signal);
@@ -371,8 +425,13 @@ export class PaymentGate {
       if (signal.aborted) throw clientGone();
       const earlier = this.#earlier.look(attempt);
       switch (earlier.kind) {
-        case 'mine':
-          return await this.#purchase(attempt);
+        case 'mine': {
+          const { voucher } = attempt.payment;
+          const busy = voucher && this.#deps.desk?.busy(voucher.id);
+          if (!busy) return await this.#purchase(attempt);
+          await waitUnlessGone(busy, signal);
+          break;
+        }
         case 'answer':
           return await earlier.answer;
         case 'wait':
@@ -394,7 +453,9 @@ export class PaymentGate {
     purchase.attend(request.signal);
     this.#inFlight.add(purchase);
     try {
-      const bought = await this.#checkout.run(purchase, attempt).finally(leave);
+      const run = () => this.#checkout.run(purchase, attempt);
+      const { voucher } = payment;
+      const bought = await (voucher ? this.#deps.desk!.inTurn(voucher.id, run) : run()).finally(leave);
       if (!bought.charged) {
         this.#inFlight.remove(purchase);
         purchase.releaseUncharged(bought.answer);

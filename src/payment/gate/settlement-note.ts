@@ -27,8 +27,9 @@ export class SettlementNote {
     this.#records = records;
     this.#key = key;
     this.#record = record;
-    // Prepaid money is taken by the note itself: no write is waited for after the work.
-    this.#outcomeIsKnowable = outcomeIsKnowable && !record.payment.asset.isPrepaid;
+    // Prepaid money, and a voucher's, is taken by the note itself: no write is waited for after the work.
+    const { isPrepaid, isEscrow } = record.payment.asset;
+    this.#outcomeIsKnowable = outcomeIsKnowable && !isPrepaid && !isEscrow;
     this.#isReserved = this.#outcomeIsKnowable || mode === 'effect';
     this.#reserving = this.#isReserved ? this.#reserve() : Promise.resolve();
   }

@@ -343,7 +343,9 @@ export class Settlements {
         );
       case 'unknown': {
         const silentMs = clock.now() - Number(record.payment.validBefore) * 1000;
-        if (silentMs < PRESUMED_AFTER_MS || (record.effect && effects.needsProof(record.effect))) return;
+        const { effect, payment } = record;
+        // A deposit can be had back.
+        if (silentMs < PRESUMED_AFTER_MS || payment.voucher || (effect && effects.needsProof(effect))) return;
         await this.#conclude(purchase, record, { transaction: '', presumed: true });
         return this.#finish(purchase);
       }

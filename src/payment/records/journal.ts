@@ -2,7 +2,8 @@ import type { Address } from '@farthing/protocol/address';
 import type { Store, Table } from '../store.ts';
 
 /**
- * Kind of an event of a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the
+ * Kind of an event of a payment. `prepaid`: it was taken from money that was settled before. `voucher`: it was taken from a channel, whose
+ * money is in escrow; `claimed`: that of several vouchers came in. `presumed`: the facilitator never reported the
  * outcome, and the authorization has ended; the answer stays deliverable, because the payer may have been charged. `returned`: prepaid
  * money that bought minutes which were not used. `refunded`: the operator has sent the money back.
  */
@@ -11,6 +12,8 @@ export type JournalKind = (typeof JOURNAL_KINDS)[number];
 export const JOURNAL_KINDS = [
   'settled',
   'prepaid',
+  'voucher',
+  'claimed',
   'returned',
   'refused',
   'pending',
@@ -76,7 +79,7 @@ export class Journal {
   readonly #totals: Table<JournalSum>;
   /** Sums of the entries that were pruned, so that totals can still be reconciled with the entries. */
   readonly #dropped: Table<JournalSum>;
-  /** Settled payments by day (UTC), a row a day. */
+  /** Settled payments, vouchers among them, by day (UTC), a row a day. */
   readonly #days: Table<JournalSum>;
   /** By payment. They outlive their entries, so that none is refunded twice. */
   readonly #refunds: Table<NotedRefund>;
@@ -101,7 +104,8 @@ export class Journal {
   append(entry: JournalEntry, { resolves = false } = {}): void {
     this.#entries.put(this.#nextKey(entry.time), entry);
     addTo(this.#totals, entry.kind, 1, BigInt(entry.amount));
-    if (entry.kind === 'settled') addTo(this.#days, dayOf(entry.time), 1, BigInt(entry.amount));
+    if (entry.kind === 'settled' || entry.kind === 'voucher')
+      addTo(this.#days, dayOf(entry.time), 1, BigInt(entry.amount));
     if (resolves) addTo(this.#totals, 'pending', -1, -BigInt(entry.amount));
   }
 
@@ -163,7 +167,7 @@ export class Journal {
   /** Payers of the newest settled payments, the latest last. @param limit entries that are read */
   recentPayers(limit: number): Address[] {
     const settled = Array.from(this.#entries.range({ reverse: true, limit }), ({ value }) => value).filter(
-      ({ kind }) => kind === 'settled' || kind === 'prepaid',
+      ({ kind }) => kind === 'settled' || kind === 'prepaid' || kind === 'voucher',
     );
     return [...new Set(settled.map(({ payer }) => payer))].reverse();
   }

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import type { Asset } from '../asset.ts';
-import { assetOfKey } from '../payment.ts';
+import type { Settlement } from '../facilitator/facilitator.ts';
+import { assetOfKey, type Payment, type Terms } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
 import type { Store, Table } from '../store.ts';
 import { Journal, type JournalKind } from './journal.ts';
@@ -26,7 +27,15 @@ import {
 } from './payment-record.ts';
 import { NO_TIMING, readPayment, type StoredPayment, storedPayment } from './stored-payment.ts';
 
-/** There was not enough prepaid money: nothing was written. */
+/** Money of the same store, which a payment takes by the note of its settlement. */
+export interface Purse {
+  /** As a part of a transaction of the store. */
+  take(payment: Payment, terms: Terms): Settlement;
+  /** Undoes `take`, likewise. */
+  giveBack(payment: Payment): void;
+}
+
+/** There was not enough prepaid money, or the voucher was no good: nothing was written. */
 export interface NotTaken {
   readonly state: 'not taken';
   readonly reason: string;
@@ -53,6 +62,7 @@ export class PaymentRecords {
   readonly #assets: readonly Asset[];
   readonly #keepMs: number;
   readonly #prepaid: PrepaidBalances;
+  readonly #channels: Purse | undefined;
   readonly #payments: Table<StoredPayment>;
   /** Keys of payments that a start has to look at. */
   readonly #open: Table<1>;
@@ -69,9 +79,12 @@ export class PaymentRecords {
     answerKeepMinutes: number;
     /** Balances of the same store. */
     prepaid: PrepaidBalances;
+    /** Channels of the same store. Absent: there are none. */
+    channels?: Purse | undefined;
   }) {
     const { store, clock, assets, answerKeepMinutes, prepaid } = deps;
     this.#prepaid = prepaid;
+    this.#channels = deps.channels;
     this.#store = store;
     this.#clock = clock;
     this.#assets = assets;
@@ -124,17 +137,15 @@ export class PaymentRecords {
 
   /**
    * To be on the disk before a settlement is sent whose outcome could not be asked for after a crash. Undefined where the payment has
-   * come further already. Prepaid money is taken by the same write.
+   * come further already. Prepaid money, and a voucher's, is taken by the same write.
    */
   settling(key: string, record: Reserved): Promise<Settling | NotTaken | undefined> {
     const settling: Settling = { ...record, state: 'settling' };
     return this.#store.transaction(() => {
       const from = this.find(key);
       if (from && from.state !== 'reserved') return undefined;
-      if (record.payment.asset.isPrepaid) {
-        const taken = this.#prepaid.take(record.payment, record.terms);
-        if (taken.kind === 'refused') return { state: 'not taken', reason: taken.reason };
-      }
+      const taken = this.#purseOf(record.payment)?.take(record.payment, record.terms);
+      if (taken?.kind === 'refused') return { state: 'not taken', reason: taken.reason };
       this.#pass(key, from, settling);
       this.#open.put(key, 1);
       return settling;
@@ -180,7 +191,8 @@ export class PaymentRecords {
         expiryKey(record.keepUntil, key),
         record.keyHash === undefined ? [] : [record.keyHash],
       );
-      const kind = record.payment.asset.isPrepaid ? 'prepaid' : 'settled';
+      const { isPrepaid, isEscrow } = record.payment.asset;
+      const kind = isPrepaid ? 'prepaid' : isEscrow ? 'voucher' : 'settled';
       this.#journal(record.presumed ? 'presumed' : kind, record, { resolves });
     });
   }
@@ -244,7 +256,7 @@ export class PaymentRecords {
     await this.#store.transaction(() => {
       const from = this.find(key);
       const resolves = from !== undefined && isBookedAsPending(from);
-      if (from?.payment.asset.isPrepaid) this.#prepaid.giveBack(from.payment);
+      if (from) this.#purseOf(from.payment)?.giveBack(from.payment);
       this.#pass(key, from, undefined);
       this.#open.remove(key);
       if (refusal) this.#journal('refused', refusal.record, { reason: refusal.reason, resolves });
@@ -299,6 +311,12 @@ export class PaymentRecords {
     const next = to?.state ?? NO_RECORD;
     if (!paymentMayPass(last, next)) throw new Error(`a payment does not pass from ${last} to ${next}`);
     return to ? this.#payments.put(key, storedPayment(to)) : this.#payments.remove(key);
+  }
+
+  /** A deposit is made on the chain first. */
+  #purseOf({ asset, voucher }: Payment): Purse | undefined {
+    if (asset.isPrepaid) return this.#prepaid;
+    return voucher && !voucher.deposit ? this.#channels : undefined;
   }
 
   #bind(keyHash: string, payment: string, requestHash: string): void {

@@ -39,6 +39,6 @@ export function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-function larger(a: bigint, b: bigint): bigint {
+export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

@@ -69,6 +69,11 @@ export class GasState {
     this.#price = new CoinPrice(deps.asset, deps.coinUsd);
   }
 
+  /** Part of a price that its settlement's gas may take, in percent. */
+  get shareMax(): number {
+    return this.#deps.shareMax;
+  }
+
   /** The newest block as it is now. @throws Error when no node can be asked */
   read(): Promise<Head> {
     this.#reading ??= this.#read().finally(() => {
@@ -88,9 +93,9 @@ export class GasState {
   }
 
   /** Most that a unit of gas may cost a settlement of `units` that brings in `amount` (units of the coin). */
-  feeMaxFor(amount: bigint, units: bigint, { dataFee, price }: Head): bigint {
-    const { feeMax, shareMax } = this.#deps;
-    const wei = weiOf((amount * BigInt(shareMax)) / 100n, price);
+  feeMaxFor(amount: bigint, units: bigint, { dataFee, price }: Head, share = this.shareMax): bigint {
+    const { feeMax } = this.#deps;
+    const wei = weiOf((amount * BigInt(share)) / 100n, price);
     if (wei === undefined) return feeMax;
     return wei <= dataFee ? 0n : smaller((wei - dataFee) / units, feeMax);
   }

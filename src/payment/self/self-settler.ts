@@ -1,7 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
-import { forgetOldest } from '@farthing/queues/forget-oldest';
 import { Limit } from '@farthing/queues/limit';
 import type { Asset } from '../asset.ts';
 import { type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
@@ -14,6 +13,7 @@ import type { Heard, Settler, Told } from '../facilitator/settler.ts';
 import type { PaymentFault } from '../fault.ts';
 import { type Hex, type Payment, paymentKey, type Terms } from '../payment.ts';
 import { isOfContract, type SignatureCheck } from '../signature.ts';
+import type { Barred } from './barred.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
 import { type Outcome, REVERTED, reportAnother } from './outcome.ts';
@@ -31,6 +31,7 @@ export interface SelfSettlerDeps {
   readonly witness: ChainWitness;
   readonly gas: GasState;
   readonly transactions: Transactions;
+  readonly barred: Barred;
   /** Units that a settlement may take. */
   readonly gasMax: bigint;
   /** Most payments of one transaction, and how long one waits for others. */
@@ -49,9 +50,6 @@ type Begun =
 const SETTLE_LIMITS = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
 /** Maximum of abandoned transactions, beyond which nothing more is signed. */
 const STUCK_MAX = 256;
-/** How long a wallet that made a transaction fail buys nothing. */
-const BARRED_MS = 3_600_000;
-const BARRED_MAX = 4096;
 /** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
 const BALANCE_OF = '0x70a08231';
 /** A block of Base comes every two seconds, and a node may be one behind. */
@@ -70,8 +68,6 @@ export class SelfSettler implements Settler {
   readonly settling: Circuit;
   readonly #deps: SelfSettlerDeps;
   readonly #beginning = new Map<string, Promise<Begun>>();
-  /** Wallets that are asked for nothing until a time, in milliseconds since the epoch. */
-  readonly #barred = new Map<Address, number>();
   readonly #together: Together;
   /** The chain has the contract that makes several payments in one transaction; undefined until it was looked for. */
   #hasMulticall: boolean | undefined;
@@ -210,28 +206,12 @@ export class SelfSettler implements Settler {
         throw new TooDear(gas.tooDear(terms.amount, units, head) ?? 'its gas costs too much');
       const priced = { payment, call, gas: units + units / 4n, units, weiMax: feeMax * units };
       const sent = await this.#together.add(priced, mayShare);
-      void sent.outcome.then((outcome) => this.#barWhoRevert(payment, outcome));
+      void sent.outcome.then((outcome) => this.#deps.barred.note(payment, outcome));
       return sent;
     } catch (error) {
       if (!isRevert(error)) throw error;
       return await this.#afterRevert(revertReason(error.told), payment);
     }
-  }
-
-  /**
-   * A wallet whose transfer is simulated and then reverted with the money at hand has code that tells the two apart: it would make this
-   * server pay gas for nothing, again and again.
-   */
-  #barWhoRevert({ payer }: Payment, outcome: Outcome): void {
-    if (outcome.kind !== 'refused' || outcome.reason !== REVERTED) return;
-    this.#barred.set(payer, this.#deps.clock.now() + BARRED_MS);
-    forgetOldest(this.#barred, BARRED_MAX);
-  }
-
-  #isBarred({ payer }: Payment): boolean {
-    const until = this.#barred.get(payer);
-    if (until !== undefined && until <= this.#deps.clock.now()) this.#barred.delete(payer);
-    return this.#barred.has(payer);
   }
 
   /** A transfer that the chain refuses now: the same authorization may have been settled already, by any sender. */
@@ -317,7 +297,7 @@ export class SelfSettler implements Settler {
     if (payment.validBefore <= now) return 'authorization_expired';
     if (payment.validAfter > now) return 'authorization_not_yet_valid';
     if (signatures.verdictOn(payment) === 'invalid' || !isReadable(payment)) return 'invalid_signature';
-    return this.#isBarred(payment) ? REVERTED : undefined;
+    return this.#deps.barred.has(payment) ? REVERTED : undefined;
   }
 }
 
@@ -331,7 +311,7 @@ function isReadable(payment: Payment): boolean {
 }
 
 /** Undefined when it takes longer. */
-async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
+export async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds));

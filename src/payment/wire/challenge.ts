@@ -1,5 +1,6 @@
 import type { Address } from '@farthing/protocol/address';
-import type { Asset } from '../asset.ts';
+import { type Asset, assetOn } from '../asset.ts';
+import { BATCH_SETTLEMENT, type ChannelTerms } from '../channel/voucher.ts';
 import type { Answer, Quote } from '../purchase.ts';
 import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
@@ -30,10 +31,23 @@ export interface ChallengeSettings extends PaymentTerms {
   readonly assets: readonly Asset[];
   /** Absent: nothing is prepaid here. */
   readonly prepaid?: Asset;
+  /** Absent: no channels are taken here. `shown`: what its payer's client wants to know of a channel. */
+  readonly escrow?: EscrowOffer | undefined;
   /** Names of the networks in the v1-shaped body: those of v2, or those that legacy v1 clients know. */
   readonly bodyNetworks: 'v2' | 'v1';
 }
 
+/** Payments by `batch-settlement`: coins in escrow, and what clients make channels with. */
+export interface EscrowOffer {
+  readonly asset: Asset;
+  readonly terms: ChannelTerms;
+  readonly shown?: Readonly<Record<string, unknown>>;
+}
+
+/** Deposits are good for so many requests of one price, where a client does not say otherwise. */
+const DEPOSITED_REQUESTS = 10n;
+/** Of the header: proxies allow little more for all of a response. */
+const HEADER_BYTES_MAX = 4096;
 const MIME_TYPE = 'application/json';
 const DESCRIPTION_LENGTH_MAX = 500;
 
@@ -55,11 +69,12 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** In what may be paid. */
-export type Offer = 'coin' | 'prepaid';
+/** In what may be paid: with `coin` and `unsettled`, also by a channel where there are any. `unsettled`: what needs no settlement of its own. */
+export type Offer = 'coin' | 'prepaid' | 'channel' | 'unsettled';
 
 function assetsOf(offer: Offer, { assets, prepaid }: ChallengeSettings): readonly Asset[] {
-  return prepaid && offer === 'prepaid' ? [prepaid] : assets;
+  if (offer === 'channel') return [];
+  return prepaid && offer !== 'coin' ? [prepaid] : assets;
 }
 
 /**
@@ -73,10 +88,18 @@ export function challenge(
   offer: Offer = 'coin',
 ): Answer {
   const offered = { ...settings, assets: assetsOf(offer, settings) };
+  const required = requiredV2(quote, error, offered);
+  const plain = encodeHeader(required);
+  const takesChannels = offer !== 'prepaid' && quote.paidIn !== 'coin';
+  const channel =
+    settings.escrow && takesChannels && channelRequirements(quote.amount, settings.escrow, settings);
+  // One that is told of its own channel needs it.
+  const withChannel = channel && encodeHeader({ ...required, accepts: [...required.accepts, channel] });
+  const isShort = withChannel && (withChannel.length <= HEADER_BYTES_MAX || settings.escrow?.shown);
   return {
     status: 402,
     headers: {
-      'PAYMENT-REQUIRED': encodeHeader(requiredV2(quote, error, offered)),
+      'PAYMENT-REQUIRED': isShort ? withChannel : plain,
       'Cache-Control': 'no-store',
     },
     body: requiredV1(quote, error, offered),
@@ -108,7 +131,8 @@ export class Challenges {
     const { amount, resource, description, discovery } = quote;
     const kept = this.#kept.get(discovery) ?? new Map<string, Answer>();
     this.#kept.set(discovery, kept);
-    const key = [amount, error, offer, resource, description].join('\n');
+    const { escrow } = this.#settings;
+    const key = [amount, error, offer, escrow?.terms.receiverAuthorizer, resource, description].join('\n');
     const known = kept.get(key);
     if (known) return known;
     const answer = challenge(quote, error, this.#settings, offer);
@@ -162,6 +186,13 @@ export function requirementsV2(amount: bigint, asset: Asset, { payTo, maxTimeout
     maxTimeoutSeconds,
     extra: extraOf(asset),
   };
+}
+
+/** The same for channels. */
+function channelRequirements(amount: bigint, { asset, terms, shown }: EscrowOffer, settings: PaymentTerms) {
+  const { extra, ...coin } = requirementsV2(amount, assetOn(asset.network), settings);
+  const minDeposit = (amount * DEPOSITED_REQUESTS).toString();
+  return { ...coin, scheme: BATCH_SETTLEMENT, extra: { ...extra, ...terms, minDeposit, ...shown } };
 }
 
 /** Domain that clients sign with, and whether the money is prepaid. */
@@ -220,7 +251,10 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
 /** For readers of the body: which clients can pay, and where to read how. Clients of v1 fail at the network's name, without a message. */
 function helpOf(resource: string, { assets, bodyNetworks }: ChallengeSettings): string {
   const guide = resource.replace(/\/agent\/v1\/.*$/, '/agents.md');
-  if (bodyNetworks === 'v1') return `Clients of x402 v2 and v1 can pay. ${guide} says how.`;
+  if (bodyNetworks === 'v1' && assets.length > 0)
+    return `Clients of x402 v2 and v1 can pay. ${guide} says how.`;
+  if (assets.length === 0)
+    return `Clients of x402's batch-settlement can pay: they read the PAYMENT-REQUIRED header. ${guide} says how.`;
   const { network, networkNameV1 } = assets[0]!;
   return `Clients of x402 v2 can pay: they read the PAYMENT-REQUIRED header. Those of v1 know ${network} as ${networkNameV1} and refuse this body: the operator serves both with FARTHING_X402_BODY_NETWORK=base. ${guide} says how to pay.`;
 }

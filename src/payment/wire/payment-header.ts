@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import type { Address } from '@farthing/protocol/address';
+import { BATCH_SETTLEMENT, type SentVoucher } from '../channel/voucher.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Hex, SentPayment } from '../payment.ts';
 import type { PaymentCredentials } from '../purchase.ts';
@@ -8,6 +10,8 @@ import { ownMember, parseStrictObject } from './strict-json.ts';
 const HEADER_LENGTH_MAX = 16 * 1024;
 const SIGNATURE_BYTES_MAX = 6 * 1024;
 const UINT256_MAX = (1n << 256n) - 1n;
+/** Of amounts in channels: more than there is of any coin. */
+const CHANNEL_AMOUNT_MAX = (1n << 63n) - 1n;
 
 export interface ParsedPayment {
   readonly payment: SentPayment;
@@ -30,8 +34,8 @@ export function parsePaymentHeader(credentials: PaymentCredentials): ParsedPayme
   return version === 1 ? readV1(object) : readV2(object);
 }
 
-/** A member `from` that is an address, as clients write it: without escapes. */
-const PAYER = /"from"\s*:\s*"(0x[0-9a-fA-F]{40})"/g;
+/** A member `from`, or a channel's `payer`, that is an address, as clients write it: without escapes. */
+const PAYER = /"(?:from|payer)"\s*:\s*"(0x[0-9a-fA-F]{40})"/g;
 
 /**
  * True where the payment may be of a wallet that is sought. It is searched, not read, which costs a twentieth; nothing is known from it but
@@ -76,14 +80,67 @@ function readV2(object: object): ParsedPayment {
     const value = ownMember(accepted, name);
     return value === undefined ? undefined : text(value);
   };
+  const scheme = text(ownMember(accepted, 'scheme'));
+  const payload = ownMember(object, 'payload');
   const payment: SentPayment = {
     version: 2,
-    scheme: text(ownMember(accepted, 'scheme')),
+    scheme,
     networkName: text(ownMember(accepted, 'network')),
     accepted: { asset: optional('asset'), payTo: optional('payTo'), amount: optional('amount') },
-    ...readAuthorization(ownMember(object, 'payload')),
+    ...(scheme === BATCH_SETTLEMENT
+      ? readVoucher(payload, ownMember(accepted, 'amount'))
+      : readAuthorization(payload)),
   };
   return { payment, identifier: readIdentifier(object) };
+}
+
+/** A voucher pays the amount that its sender accepted. */
+function readVoucher(payload: unknown, accepted: unknown) {
+  const kind = text(ownMember(payload, 'type'));
+  if (kind !== 'deposit' && kind !== 'voucher' && kind !== 'refund')
+    throw new PaymentRefused('payment_malformed');
+  const told = ownMember(payload, 'channelConfig');
+  const signed = ownMember(payload, 'voucher');
+  const amount = (value: unknown) => uint256(value, CHANNEL_AMOUNT_MAX);
+  const config = {
+    payer: address(ownMember(told, 'payer')),
+    payerAuthorizer: address(ownMember(told, 'payerAuthorizer')),
+    receiver: address(ownMember(told, 'receiver')),
+    receiverAuthorizer: address(ownMember(told, 'receiverAuthorizer')),
+    token: address(ownMember(told, 'token')),
+    withdrawDelay: Number(uint256(ownMember(told, 'withdrawDelay'), 1n << 40n)),
+    salt: hex(ownMember(told, 'salt'), 32, 32),
+  };
+  const id = hex(ownMember(signed, 'channelId'), 32, 32);
+  const total = amount(ownMember(signed, 'maxClaimableAmount'));
+  const deposit = kind === 'deposit' ? ownMember(payload, 'deposit') : undefined;
+  const authorization = ownMember(ownMember(deposit, 'authorization'), 'erc3009Authorization');
+  const refund = kind === 'refund' ? ownMember(payload, 'amount') : undefined;
+  const voucher: SentVoucher = {
+    kind,
+    config,
+    id,
+    total,
+    ...(deposit !== undefined && {
+      deposit: {
+        amount: amount(ownMember(deposit, 'amount')),
+        salt: hex(ownMember(authorization, 'salt'), 32, 32),
+        signature: hex(ownMember(authorization, 'signature'), 65, 65),
+      },
+    }),
+    ...(refund !== undefined && { refund: amount(refund) }),
+  };
+  if (kind === 'deposit' && !voucher.deposit) throw new PaymentRefused('payment_malformed');
+  return {
+    payer: config.payer,
+    payTo: config.receiver,
+    value: kind === 'refund' ? 0n : amount(accepted),
+    validAfter: deposit === undefined ? 0n : uint256(ownMember(authorization, 'validAfter')),
+    validBefore: deposit === undefined ? 0n : uint256(ownMember(authorization, 'validBefore')),
+    nonce: `0x${hash('sha256', `${id}/${total}`)}` as const,
+    signature: hex(ownMember(signed, 'signature'), 65, 65),
+    voucher,
+  };
 }
 
 function readAuthorization(payload: unknown) {
@@ -124,10 +181,10 @@ function address(value: unknown): Address {
 }
 
 /** A decimal string (as the specification has it) or a whole JSON number that is exact. */
-function uint256(value: unknown): bigint {
+function uint256(value: unknown, max = UINT256_MAX): bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
   if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) throw new PaymentRefused('payment_malformed');
   const number = BigInt(value);
-  if (number > UINT256_MAX) throw new PaymentRefused('payment_malformed');
+  if (number > max) throw new PaymentRefused('payment_malformed');
   return number;
 }

@@ -58,4 +58,13 @@ export const PrepaidRefundSchema = Type.Object(
   { $id: 'PrepaidRefund' },
 );
 
+export const ChannelRefundSchema = Type.Object(
+  {
+    refunded_usd: Money('Paid out of the escrow to the wallet that the channel belongs to.'),
+    transaction: Type.String({ description: 'Hash of the transaction.' }),
+    charged: Charged,
+  },
+  { $id: 'ChannelRefund' },
+);
+
 export type PrepaidRefundAnswer = Shape<typeof PrepaidRefundSchema>;

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Asset } from '@farthing/payment/asset';
 import type { ChainWitness } from '@farthing/payment/facilitator/chain-witness';
+import { Barred } from '@farthing/payment/self/barred';
 import { PRICE_UNITS_PER_USD } from '@farthing/payment/self/coin-price';
+import { Escrow } from '@farthing/payment/self/escrow';
 import { gasWallet } from '@farthing/payment/self/gas-key';
 import { GasState } from '@farthing/payment/self/gas-state';
 import { Nodes } from '@farthing/payment/self/nodes';
@@ -33,6 +35,7 @@ export interface SelfOptions {
 /** This server as its own facilitator. */
 export interface Self {
   readonly settler: SelfSettler;
+  readonly escrow: Escrow;
   /** Signed transactions stay where they are: the next start sends them again. */
   close(): Promise<void>;
 }
@@ -87,16 +90,13 @@ export async function openSelf(options: SelfOptions): Promise<Self> {
     ...(paces && { paces }),
     log,
   });
+  const barred = new Barred(clock);
+  const gasMax = BigInt(settings.SETTLEMENT_GAS_MAX);
+  const both = { asset, payTo, signatures, nodes, witness, gas, transactions, barred, gasMax };
   return {
+    escrow: new Escrow({ ...both, wallet }),
     settler: new SelfSettler({
-      asset,
-      payTo,
-      signatures,
-      nodes,
-      witness,
-      gas,
-      transactions,
-      gasMax: BigInt(settings.SETTLEMENT_GAS_MAX),
+      ...both,
       togetherMax: settings.SETTLED_TOGETHER_MAX,
       gatherMs: paces?.gatherMs ?? PACES.gatherMs,
       clock,

@@ -1,5 +1,9 @@
 import { native } from '@farthing/native';
-import { type Asset, assetOn, prepaidOn } from '@farthing/payment/asset';
+import { type Asset, assetOn, escrowOn, prepaidOn } from '@farthing/payment/asset';
+import { Channels } from '@farthing/payment/channel/channels';
+import { Claims } from '@farthing/payment/channel/claims';
+import { ChannelDesk } from '@farthing/payment/channel/desk';
+import { withChannels } from '@farthing/payment/channel/with-channels';
 import type { Facilitator } from '@farthing/payment/facilitator/facilitator';
 import { SELF } from '@farthing/payment/facilitator/facilitators';
 import { LocalFacilitator } from '@farthing/payment/facilitator/local-facilitator';
@@ -12,6 +16,7 @@ import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { withPrepaid } from '@farthing/payment/prepaid/with-prepaid';
 import type { EffectHandlers } from '@farthing/payment/purchase';
 import { AnswerStore } from '@farthing/payment/records/answers';
+import type { Escrow } from '@farthing/payment/self/escrow';
 import { SignatureCheck } from '@farthing/payment/signature';
 import type { SignClaims } from '@farthing/payment/wire/signed-receipt';
 import type { Address } from '@farthing/protocol/address';
@@ -97,24 +102,38 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
       opened
         ?.connect()
         .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
-    gate: (store, handlers, prepaid) =>
-      new PaymentGate({
+    gate: (store, handlers, prepaid) => {
+      const purses = withPrepaid(observeFacilitator(remote ?? local(store), observe), prepaid, signatures);
+      // In a cluster a channel's books may be on another server than its next voucher.
+      const escrow = store.stable ? undefined : opened?.escrow;
+      const channels = new Channels({ store, clock });
+      const offer = escrowOn(settings.NETWORK);
+      const unclaimed = escrow ? 0 : [...channels.owed()].length;
+      if (unclaimed > 0)
+        log({
+          level: 'error',
+          event: 'channels_unclaimed',
+          channels: unclaimed,
+          note: 'They have sold, and FARTHING_FACILITATOR=self with its gas key claims it before their payers may withdraw.',
+        });
+      return new PaymentGate({
         store,
         clock,
         settings: {
           assets: [asset],
           prepaid: prepaidOn(settings.NETWORK),
+          get escrow() {
+            return escrow?.terms && { asset: offer, terms: escrow.terms };
+          },
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           service: groupOf(settings, 'service'),
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
-        facilitator: afterStable(
-          withPrepaid(observeFacilitator(remote ?? local(store), observe), prepaid, signatures),
-          store,
-        ),
+        facilitator: afterStable(escrow ? withChannels(purses, { channels, escrow }) : purses, store),
         prepaid,
+        desk: escrow && new ChannelDesk(channels, new Claims({ channels, escrow, asset, clock, log })),
         holdMsMax: settlementWaitSecondsMax * 1000,
         // The store's next owner has only its log.
         answersAfterNote: store.stable !== undefined,
@@ -126,7 +145,8 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         // Nothing was paid with play money: a receipt would be false.
         ...(remote && { sign: options.sign }),
         log,
-      }),
+      });
+    },
   };
 }
 
@@ -179,7 +199,13 @@ async function openFacilitators(
   options: PaymentsOptions,
   { asset, payTo, signatures, knows }: FacilitatorTerms,
 ): Promise<
-  { readonly facilitator: Facilitator; connect(): Promise<void>; close(): Promise<void> } | undefined
+  | {
+      readonly facilitator: Facilitator;
+      readonly escrow: Escrow | undefined;
+      connect(): Promise<void>;
+      close(): Promise<void>;
+    }
+  | undefined
 > {
   const { settings, clock, log } = options;
   const fault = settings.PAY_TO === '' ? undefined : await payToFault(settings.PAY_TO, asset);
@@ -219,7 +245,10 @@ async function openFacilitators(
   let isClosed = false;
   return {
     facilitator,
+    escrow: self?.escrow,
     connect: async () => {
+      // A node that is away is asked again when channels are looked after.
+      await self?.escrow.connect().catch(() => undefined);
       await facilitator.connect().catch((error: unknown) => {
         void check();
         throw error;

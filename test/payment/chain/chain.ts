@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
+  type Abi,
   concat,
   createTestClient,
   type EncodeFunctionDataParameters,
@@ -22,7 +23,8 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
-import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
+import { type Asset, BASE_USDC, escrowOn } from '../../../src/payment/asset.ts';
+import { DEPOSIT_COLLECTOR } from '../../../src/payment/channel/voucher.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 import { transactionReceipt } from './transaction-receipt.ts';
@@ -37,6 +39,7 @@ const SIGNATURE_CHECKER = readContract('SignatureChecker');
 const WALLET = readContract('ContractWallet');
 const FACTORY = readContract('WalletFactory');
 const MULTICALL = readContract('Multicall3');
+const [ESCROW, COLLECTOR] = [readContract('Escrow'), readContract('Collector')];
 /** Where Multicall3 lies on every chain (github.com/mds1/multicall3). */
 const MULTICALL_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11';
 const FACTORY_ABI = parseAbi(['function deploy(address owner) returns (address)']);
@@ -60,7 +63,10 @@ const BALANCES_SLOT = '0x09';
 /** Place of a library's address in code that is not linked yet. */
 const UNLINKED = /__\$[0-9a-f]{34}\$__/g;
 
-function readContract(name: string): { readonly bytecode: Hex } {
+/** Its own functions beside those of `batchSettlementABI`. */
+export const ESCROW_ABI = ESCROW.abi!;
+
+function readContract(name: string): { readonly bytecode: Hex; readonly abi?: Abi } {
   return JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
 }
 
@@ -103,6 +109,8 @@ export interface Chain {
   /** Deploys a factory of contract wallets that exist once somebody deploys them (ERC-6492). */
   deployFactory(): Promise<WalletFactory>;
   isDeployed(address: string): Promise<boolean>;
+  /** Lays the escrow of `batch-settlement`, and what takes its deposits, where they are on every chain. @returns its address */
+  deployEscrow(): Promise<Hex>;
   /** Sends the call as a stranger, and waits until it is in a block. */
   send(data: `0x${string}`): Promise<`0x${string}`>;
   /** `factories`: those whose wallets the facilitator deploys when they first pay. */
@@ -119,6 +127,7 @@ export type Control = Pick<
   | 'getTxpoolStatus'
   | 'mine'
   | 'request'
+  | 'sendRawTransaction'
   | 'sendTransaction'
   | 'setAutomine'
   | 'setBalance'
@@ -267,6 +276,12 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
         deployment: (owner) =>
           encodeFunctionData({ abi: FACTORY_ABI, functionName: 'deploy', args: [owner] }),
       };
+    },
+    deployEscrow: async () => {
+      const at = escrowOn(asset.network).address;
+      await put(ESCROW.bytecode, at);
+      await put(concat([COLLECTOR.bytecode, pad(at)]), DEPOSIT_COLLECTOR);
+      return at;
     },
     isDeployed: async (wallet) => (await client.getCode({ address: wallet as Hex })) !== undefined,
     send: async (data) => {

@@ -17,8 +17,9 @@ done
 node -p "JSON.stringify({compiler: 'viem 2.56.0', bytecode: require('./node_modules/viem/_cjs/constants/contracts.js').multicall3Bytecode})" \
   > "$here/Multicall3.json"
 cd "$here"
-for name in ContractWallet WalletFactory; do
-  "$scratch/node_modules/.bin/solcjs" --optimize --bin --abi --base-path . -o "$scratch/out" "$name.sol"
+for name in ContractWallet WalletFactory Escrow Escrow.Collector; do
+  file=${name%.*} contract=${name#*.}
+  "$scratch/node_modules/.bin/solcjs" --optimize --bin --abi --base-path . -o "$scratch/out" "$file.sol"
   printf '{"compiler":"solc 0.8.37, optimized","abi":%s,"bytecode":"0x%s"}\n' \
-    "$(cat "$scratch/out/${name}_sol_$name.abi")" "$(cat "$scratch/out/${name}_sol_$name.bin")" > "$name.json"
+    "$(cat "$scratch/out/${file}_sol_$contract.abi")" "$(cat "$scratch/out/${file}_sol_$contract.bin")" > "$contract.json"
 done

@@ -38,6 +38,8 @@ t.test('entries and totals keep their order over restarts and clocks set back', 
   t.same(journal.totals(), {
     settled: { count: 2, amount: '6010' },
     prepaid: { count: 0, amount: '0' },
+    voucher: { count: 0, amount: '0' },
+    claimed: { count: 0, amount: '0' },
     returned: { count: 0, amount: '0' },
     refused: { count: 0, amount: '0' },
     pending: { count: 0, amount: '0' },

@@ -100,6 +100,9 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 a transaction (\`prepaid_insufficient\`: too little). Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
 \`GET ${api}/prepaid\` shows the balance for a signature over 0. \`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\` sends money back to your wallet.
 
+Where \`accepts\` has \`batch-settlement\`, a client with that scheme of x402 deposits once and buys many times;
+\`GET ${api}/channel/refund\` is the address for its \`refund()\`.
+
 ## Paths and prices
 
 | request | price |

@@ -2,6 +2,7 @@ import type { Discovery } from '@farthing/payment/purchase';
 import { fieldTypes } from '@farthing/protocol/schema/components';
 import { IngestResponseSchema, ItemSchema } from '@farthing/protocol/schema/items';
 import {
+  ChannelRefundSchema,
   PrepaidBalanceSchema,
   PrepaidRefundRequestSchema,
   PrepaidRefundSchema,
@@ -189,6 +190,14 @@ export const balanceDiscovery: Discovery = {
   queryParams: {},
   outputSchema: fieldTypes(PrepaidBalanceSchema),
   outputExample: { prepaid_usd: '1.24', charged: false },
+};
+
+export const channelRefundDiscovery: Discovery = {
+  method: 'GET',
+  routeTemplate: '/agent/v1/channel/refund',
+  queryParams: {},
+  outputSchema: fieldTypes(ChannelRefundSchema),
+  outputExample: { refunded_usd: '0.4', charged: false },
 };
 
 export const refundDiscovery: Discovery = {

@@ -48,6 +48,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'What the wallet that signs has prepaid here. Its 402 asks for a payment of 0 in prepaid money: the signature shows who asks, and nothing is charged.',
   refundPrepaid:
     'Takes prepaid money out of the balance and owes it to its payer; paid by a signature over the amount in prepaid money. The operator sends it to that wallet.',
+  refundChannel:
+    "Pays what a channel of x402's `batch-settlement` has left back to its payer, as `refund()` of the scheme's client asks: paid by the last voucher, which charges nothing. 404 where channels are not taken.",
   createHouseWorkspace:
     'A workspace that stays until it is disposed of, without a payment. Keys of the house open it where others send its token: `/agent/v1/workspaces/{id}` and what is below. Needs a key with the right `admin`.',
   houseWorkspaces: 'The workspaces that the key opens, a page at a time; `next` leads to the following page.',

@@ -6,6 +6,7 @@ import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
 import { consoleRoutes } from '../pages/console.ts';
 import { captionsRoute } from './captions.ts';
+import { channelRefundRoute } from './channels.ts';
 import { entryRoutes } from './entry.ts';
 import { exportRoute } from './export.ts';
 import { grepRoute } from './grep.ts';
@@ -102,5 +103,6 @@ function tenantRoutes(services: Services): Route[] {
     ...(services.prepaidUsdMax > 0n ? [prepayRoute(services)] : []),
     balanceRoute(services),
     refundRoute(services),
+    channelRefundRoute(services),
   ];
 }

@@ -1,10 +1,10 @@
 import { UsageError } from '@farthing/cli/commands/command-set';
-import { ASSETS, type Asset, assetOn } from '@farthing/payment/asset';
+import { ASSETS, type Asset, assetOn, escrowOn } from '@farthing/payment/asset';
 import type { Sighting } from '@farthing/payment/facilitator/chain-witness';
 import { LOCAL_TRANSACTION_PREFIX } from '@farthing/payment/facilitator/local-facilitator';
 import { readReceived } from '@farthing/payment/facilitator/received';
 import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
-import { RpcWitness } from '@farthing/payment/facilitator/rpc-witness';
+import { RpcWitness, readTransfers } from '@farthing/payment/facilitator/rpc-witness';
 import type { Hex, Payment } from '@farthing/payment/payment';
 import type { JournalEntry } from '@farthing/payment/records/journal';
 import type { Address } from '@farthing/protocol/address';
@@ -24,6 +24,7 @@ type Verdict =
   | 'proved'
   | 'prepaid'
   | 'returned'
+  | 'voucher'
   | 'missing'
   | 'owed'
   | 'uncharged'
@@ -69,6 +70,9 @@ export async function reconcileLedger(since: string | undefined, io: CommandIo):
       await books.listStrangers(nodes[0]!, payTo, from || books.firstTime - BOOKED_AFTER_MS_MAX);
     books.explain();
     books.explainOwed(liabilities);
+    const { voucher, claimed } = (await source.sums()).totals;
+    const unclaimed = BigInt(voucher.amount) - BigInt(claimed.amount);
+    if (voucher.count > 0) io.explain(`sold by vouchers and not claimed yet: ${formatUsd(unclaimed)} USD`);
   } finally {
     await source.close();
   }
@@ -189,9 +193,8 @@ class Reconciliation {
   }
 
   async #judge(entry: JournalEntry): Promise<void> {
-    const seen = this.#isHere(entry)
-      ? await this.#witness.look(paymentOf(entry), entry.transaction)
-      : undefined;
+    const look = entry.kind === 'claimed' ? this.#seeClaim : this.#seePayment;
+    const seen = this.#isHere(entry) ? await look.call(this, entry) : undefined;
     const verdict = this.#verdictOn(entry, seen);
     this.#add(verdict, BigInt(entry.amount));
     if (seen) {
@@ -208,18 +211,43 @@ class Reconciliation {
     this.#io.write(`${JSON.stringify({ ...row, time, amount_usd: formatUsd(BigInt(entry.amount)) })}\n`);
   }
 
+  #seePayment(entry: JournalEntry): Promise<Sighting> {
+    return this.#witness.look(paymentOf(entry), entry.transaction);
+  }
+
+  /** Whether the transaction of claims brought their money. One that claimed nothing paid a channel's rest back. */
+  async #seeClaim({ transaction = '', payer, payTo, amount }: JournalEntry): Promise<Sighting> {
+    const { asset, nodes } = this.#chain;
+    if (amount === '0') return { kind: 'settled', transaction };
+    const troubles: string[] = [];
+    for (const node of nodes) {
+      try {
+        const transfers = (await readTransfers(node, asset, transaction)) ?? [];
+        const isPaid = transfers.some(
+          ({ from, to, value }) => from === payer && to === payTo && value >= BigInt(amount),
+        );
+        return isPaid ? { kind: 'settled', transaction } : { kind: 'used_otherwise' };
+      } catch (error) {
+        troubles.push((error as Error).message);
+      }
+    }
+    throw new Error(troubles.join('; '));
+  }
+
   #isHere({ network, asset, transaction }: JournalEntry): boolean {
     const isPlay = transaction?.startsWith(LOCAL_TRANSACTION_PREFIX) === true;
     return !isPlay && network === this.#asset.network && asset === this.#asset.address;
   }
 
-  #verdictOn({ kind, network, transaction }: JournalEntry, seen: Sighting | undefined): Verdict {
+  #verdictOn({ kind, network, asset, transaction }: JournalEntry, seen: Sighting | undefined): Verdict {
     if (transaction?.startsWith(LOCAL_TRANSACTION_PREFIX)) return 'play_money';
-    if (kind === 'prepaid' || kind === 'returned') return kind;
+    if (kind === 'prepaid' || kind === 'returned' || kind === 'voucher') return kind;
+    if (asset === escrowOn(this.#asset.network).address) return kind === 'pending' ? 'open' : 'uncharged';
     if (!seen) return network === this.#asset.network ? 'play_money' : 'another_network';
     const isPaid = seen.kind === 'settled' || (seen.kind === 'unexplained' && !seen.isComplete);
     switch (kind) {
       case 'settled':
+      case 'claimed':
         return isPaid ? 'proved' : 'missing';
       // The refund itself is looked for later.
       case 'refunded':

@@ -51,7 +51,7 @@ export async function* lastStates(source: LedgerSource, since: number): AsyncGen
   let end = Number.NEGATIVE_INFINITY;
   for await (const entry of source.entries(since)) {
     const payment = paymentOf(entry);
-    const isSettledAtOnce = ['settled', 'prepaid', 'returned'].includes(entry.kind);
+    const isSettledAtOnce = ['settled', 'prepaid', 'returned', 'voucher', 'claimed'].includes(entry.kind);
     if (!isSettledAtOnce || last.has(payment)) last.set(payment, markOf(entry));
     end = entry.time;
   }

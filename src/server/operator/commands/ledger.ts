@@ -123,7 +123,8 @@ const NO_SETTLEMENT = { facilitator: '', gas_eth: '', fee_usd: '' };
 function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT> {
   const { kind, facilitator, gasWei } = entry;
   const isSettled = kind === 'settled' || kind === 'presumed' || kind === 'refunded';
-  if (kind === 'prepaid' || facilitator === LOCAL)
+  const isFromPurse = kind === 'prepaid' || (kind === 'voucher' && gasWei === undefined);
+  if (isFromPurse || facilitator === LOCAL)
     return { facilitator: facilitator ?? '', gas_eth: '0', fee_usd: '0' };
   if (!isSettled && facilitator === undefined && gasWei === undefined) return NO_SETTLEMENT;
   const gas = gasWei === undefined ? UNKNOWN : formatEth(gasWei);
@@ -139,7 +140,7 @@ function marginOf(entry: JournalEntry): Pick<Row, 'gas_usd' | 'margin_usd'> {
   const gas = entry.gasUnits ?? (gas_eth === '0' ? '0' : undefined);
   const none = gas_eth === '' ? '' : UNKNOWN;
   if (gas === undefined) return { gas_usd: none, margin_usd: none };
-  const isPaid = entry.kind === 'settled' || entry.kind === 'prepaid';
+  const isPaid = ['settled', 'prepaid', 'voucher'].includes(entry.kind);
   const margin = (isPaid ? BigInt(entry.amount) : 0n) - BigInt(gas);
   return {
     gas_usd: formatUsd(BigInt(gas)),

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Asset } from '@farthing/payment/asset';
+import { type Asset, escrowOn } from '@farthing/payment/asset';
 import { GAS_OF_TRANSFER, type GasState, type Head } from '@farthing/payment/self/gas-state';
 import { Nodes } from '@farthing/payment/self/nodes';
 import { formatUsd } from '@farthing/protocol/money';
@@ -59,7 +59,22 @@ export async function gas(settings: Settings, asset: Asset): Promise<Finding[]> 
         )
       : ok('gas wallet', found),
     margins(settings, asset, state, head),
+    await channels(settings, asset),
   ];
+}
+
+/** Whether buyers can deposit once and buy many times. */
+async function channels({ RPC_URL }: Settings, asset: Asset): Promise<Finding> {
+  const { address } = escrowOn(asset.network);
+  const code = await new Nodes(RPC_URL, asset).first((node) =>
+    node.call<string>('eth_getCode', [address, 'latest']),
+  );
+  return ok(
+    'channels',
+    code === '0x'
+      ? `not offered: ${asset.title} has no escrow for batch-settlement at ${address}`
+      : 'buyers may deposit once and buy many times (batch-settlement)',
+  );
 }
 
 /** What is left of each price at the present fees, and what is not sold because nothing is. */

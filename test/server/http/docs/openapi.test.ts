@@ -109,10 +109,17 @@ t.test('every example of a request succeeds as described, and no operation lacks
   await examples('workspaceReceipt');
   for (const { operationId, path } of operations)
     if (!path.startsWith('/agent/')) await examples(operationId);
-  // A job that ended can no longer be cancelled, and a text has no picture: previews.test.ts and workspace-contents.test.ts. A balance is shown, and a refund made, for prepaid money: prepaid.test.ts.
+  // A job that ended can no longer be cancelled, and a text has no picture: previews.test.ts and workspace-contents.test.ts. A balance is shown, and a refund made, for prepaid money: prepaid.test.ts; a channel is refunded with a chain: batch-settlement.test.ts.
   t.same(
     operations.map(({ operationId }) => operationId).filter((id) => !answered.has(id)),
-    ['itemPreview', 'cancelWorkspaceJob', 'workspaceItemPreview', 'prepaidBalance', 'refundPrepaid'],
+    [
+      'itemPreview',
+      'cancelWorkspaceJob',
+      'workspaceItemPreview',
+      'prepaidBalance',
+      'refundPrepaid',
+      'refundChannel',
+    ],
   );
 });
 
