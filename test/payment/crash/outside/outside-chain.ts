@@ -40,7 +40,7 @@ interface Log {
 export async function startOutsideChain(
   random: Random,
   onStage: (stage: ChainStage) => void,
-): Promise<Outside> {
+): Promise<Outside & { readonly chain: Chain }> {
   const releases: (() => unknown)[] = [];
   const chain = await startChain({ teardown: (release) => void releases.push(release) });
   const key = await chain.gasKey();
@@ -48,6 +48,7 @@ export async function startOutsideChain(
   const url = await node.listen();
   const miner = new Miner(chain, random.fork(), () => onStage('mined'));
   return {
+    chain,
     settings: {
       FACILITATOR: 'self',
       RPC_URL: url,
