@@ -14,7 +14,7 @@ import { startOutsideChain } from './outside/outside-chain.ts';
 /** The published client of batch-settlement, and a server that is killed, on a chain that drops and reorganises. */
 
 const KILLS = Number(process.env.KILLS || deep(3, 25));
-const SECONDS_MAX = 150;
+const SECONDS_MAX = Number(process.env.CRASH_SECONDS || 150);
 const BUYERS = 3;
 const RENT = 20_000n;
 const RUNNING_MS_MAX = 1500;
