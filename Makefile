@@ -63,7 +63,7 @@ $(TAP): $(MODULES) .taprc
 $(CRATES): $(NATIVE_SOURCES) | $(CHECKED)
 	@echo "── native part: compiling (the first time a minute or two)"
 	@mkdir -p native/target/napi-rs/types
-	@cargo build --release --locked --target $(TARGET) --manifest-path native/Cargo.toml -p farthing-napi || { \
+	@cargo build --release --locked --target $(TARGET) --manifest-path native/Cargo.toml -p farthing-napi $(if $(filter 0,$(GRAPH)),--no-default-features) || { \
 	  echo "The native part could not be built: cargo says why above." >&2; \
 	  cargo tree --offline --locked --target $(TARGET) --manifest-path native/Cargo.toml -p farthing-napi -e no-dev >/dev/null 2>&1 || \
 	  echo "Crates are missing here: without a network there is nothing to build from." >&2; exit 1; }

@@ -37,6 +37,10 @@ if ! command -v cc >/dev/null 2>&1; then
   say "A C compiler is missing." "sudo apt-get install -y build-essential"
 fi
 
+if [ "${GRAPH:-1}" != 0 ] && ! command -v c++ >/dev/null 2>&1; then
+  say "A C++ compiler is missing, for the graphs of large indexes." "sudo apt-get install -y build-essential   (or leave the graphs out: make GRAPH=0 …)"
+fi
+
 rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' native/Cargo.toml)
 if ! command -v cargo >/dev/null 2>&1; then
   say "Rust $rust_wanted or newer is missing." "Install rustup from https://rustup.rs, then open a new shell (the distribution's own rustc is too old)."

@@ -32,7 +32,8 @@ const NEVER = 2 ** 32 - 1;
 export const ENGINES: Readonly<Record<string, { readonly fill: Fill; readonly graph?: boolean }>> = {
   farthing: { fill: fillFarthing() },
   'farthing proved': { fill: fillFarthing({ bitsRowsMin: NEVER }) },
-  'farthing bits': { fill: fillFarthing({ bitsRowsMin: 1 }) },
+  'farthing bits': { fill: fillFarthing({ bitsRowsMin: 1, graphRowsMin: NEVER }) },
+  'farthing graph': { fill: fillFarthing({ bitsRowsMin: 1, graphRowsMin: 1 }), graph: true },
   'usearch exact': { fill: fillUsearchExact },
   'usearch HNSW': { fill: fillUsearchGraph, graph: true },
   'sqlite-vec': { fill: fillSqliteVec },

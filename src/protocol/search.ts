@@ -125,9 +125,6 @@ export interface Verdict {
   readonly reason?: UnansweredReason;
 }
 
-/** Ways to make a list. `proved`: every row that could belong to it was scored; `bits`: a statistical bound skipped rows. */
-export const SCAN_METHODS = ['proved', 'bits'] as const;
+/** Ways to make a list. `proved`: every row that could belong to it was scored; `bits`: a statistical bound skipped rows; `graph`: rows were found along a graph. */
+export const SCAN_METHODS = ['proved', 'bits', 'graph'] as const;
 export type ScanMethod = (typeof SCAN_METHODS)[number];
-
-/** Recall that unproved lists must reach; measured by `make bench-index` and, in a running server, by probes. */
-export const RECALL_HELD = 0.999;

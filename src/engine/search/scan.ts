@@ -1,6 +1,5 @@
 import { type Family, LISTS } from '@farthing/protocol/family';
 import type { Bound, ListScan, SearchAnswer } from '@farthing/protocol/schema/search';
-import { RECALL_HELD } from '@farthing/protocol/search';
 import type { ListVector, Searched } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 import type { UnprovedList } from './recall-probe.ts';
@@ -28,9 +27,9 @@ export function unprovedLists(
 /** A family's result is proved exact when each of its lists is. */
 export function boundsOf(scans: readonly ListScan[]): SearchAnswer['bounds'] {
   const bounds: Partial<Record<Family, Bound>> = {};
-  for (const { list, exact } of scans) {
+  for (const { list, exact, recall = 1 } of scans) {
     const { family } = LISTS[list];
-    if (!exact) bounds[family] = { exact, recall: RECALL_HELD };
+    if (!exact) bounds[family] = { exact, recall: Math.min(recall, bounds[family]?.recall ?? 1) };
     else bounds[family] ??= { exact };
   }
   return bounds;

@@ -118,7 +118,7 @@ function rankedList([segments, scores, facts]: HitBuffers, hits: number): Ranked
 }
 
 const SEARCH_FACTS = 8;
-const LIST_FACTS = 4;
+const LIST_FACTS = 5;
 
 export function searched({ json, corrected, relaxed, facts }: SearchedHits): Searched {
   const lists: SearchedList[] = [];
@@ -128,6 +128,7 @@ export function searched({ json, corrected, relaxed, facts }: SearchedHits): Sea
       rescored: facts[at + 1]!,
       exact: facts[at + 2] === 1,
       method: SCAN_METHODS[facts[at + 3]!] ?? 'proved',
+      ...(facts[at + 2] !== 1 && { recall: facts[at + 4]! }),
     });
   return {
     hits: new JsonArray(json, facts[0]!),

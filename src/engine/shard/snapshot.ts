@@ -59,6 +59,8 @@ export interface ListVector extends ListSpace {
 export interface SearchedList extends Pick<RankedList, 'scanned' | 'exact' | 'method'> {
   /** Rows whose exact score was computed. */
   readonly rescored: number;
+  /** The mean share of the true best that is expected. Absent where they are proved. */
+  readonly recall?: number;
 }
 
 /** The answer to a search. */

@@ -43,9 +43,10 @@ export interface TenantsFolders {
   of(tenant: string): string;
 }
 
-/** Least number of vectors of a space at which bits are built and searched. */
+/** Least number of vectors of a space at which bits, or a graph, are built and searched. */
 export interface SearchSizes {
   readonly bitsRowsMin?: number;
+  readonly graphRowsMin?: number;
 }
 
 /** Opens the owner of all Tenants' folders. */

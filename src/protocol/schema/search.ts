@@ -98,8 +98,16 @@ export const SearchExplanationSchema = Type.Object(
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
         method: OneOf(SCAN_METHODS, {
-          description: '`proved`: exact; `bits`: rows skipped by a statistical bound.',
+          description:
+            '`proved`: exact; `bits`: rows skipped by a statistical bound; `graph`: found along a graph (HNSW).',
         }),
+        recall: Type.Optional(
+          Type.Number({
+            minimum: 0,
+            maximum: 1,
+            description: 'When not proved: as in `bounds`. Of a graph as measured on this index.',
+          }),
+        ),
       }),
     ),
     segments: Count('Segments of the index.'),

@@ -41,6 +41,9 @@ const BATCH = [1, 2, 4, 8, 16, 32, 64];
 const SHARES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
 
+/** The ways to make a list that probes compare with the proof. */
+const UNPROVED = VECTOR_LISTS.flatMap((list) => ['bits', 'graph'].map((method) => ({ list, method })));
+
 /**
  * Counts and times events for Prometheus; each kind of event has a method. Gauges are apart (`addGauges`). No label holds a
  * tenant, a wallet, a token or a path: all labels have few values.
@@ -94,7 +97,7 @@ export class Metrics {
     'Hits of the proved best that probes found.',
     ['list', 'method'],
   );
-  readonly #recall = new RunningRecall(this.registry, VECTOR_LISTS);
+  readonly #recall = new RunningRecall(this.registry, UNPROVED);
   readonly #batch = this.#histogram(
     'encoder_batch_entries',
     'Entries of one task of an encoder.',
@@ -145,9 +148,9 @@ export class Metrics {
     this.#jobsEnded.inc({ state: 'searchable', code: '' }, 0);
     this.#jobsEnded.inc({ state: 'failed', code: 'internal' }, 0);
     for (const event of WATCHED_EVENTS) this.#events.inc({ event }, 0);
-    for (const list of VECTOR_LISTS) {
-      this.#recallExpected.inc({ list, method: 'bits' }, 0);
-      this.#recallFound.inc({ list, method: 'bits' }, 0);
+    for (const labels of UNPROVED) {
+      this.#recallExpected.inc({ ...labels }, 0);
+      this.#recallFound.inc({ ...labels }, 0);
     }
     for (const exact of ['true', 'false']) this.#inexact.inc({ exact }, 0);
     for (const [status, code] of WATCHED_REFUSALS) this.#refusals.inc({ status, code }, 0);
@@ -181,7 +184,7 @@ export class Metrics {
   readonly probed = ({ list, method, expected, found }: ProbedEvent): void => {
     this.#recallExpected.inc({ list, method }, expected);
     this.#recallFound.inc({ list, method }, found);
-    this.#recall.add(list, expected, found);
+    this.#recall.add({ list, method }, expected, found);
   };
 
   readonly encoded = this.#later(({ kind, entries, milliseconds, waitedMs }: EncoderTask) => {

@@ -218,6 +218,7 @@ function tenantsIn(
     openShardsMax: settings.OPEN_SHARDS_MAX,
     sizes: {
       ...(settings.BITS_ROWS_MIN !== undefined && { bitsRowsMin: settings.BITS_ROWS_MIN }),
+      ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
     },
     ...(kept && { keeper: kept.keeper }),
     onGone: (isGone) => encoders.gone(isGone),

@@ -47,21 +47,25 @@ async function searched(
   return { ranking, list: { list: 'text_semantic', method: ranking.method, query, depth: 10 } };
 }
 
-t.test('every third search by bits is proved in the background', async (t) => {
-  const tenants = await tenantsWith(t, { bitsRowsMin: 1_000 });
-  const seen: ProbedEvent[] = [];
-  const probe = new RecallProbe({ tenants, every: 3, observe: (event) => seen.push(event) });
-  for (let number = 0; number < 9; number += 1) {
-    const { ranking, list } = await searched(tenants);
-    t.match(ranking, { exact: false, method: 'bits' });
-    probe.consider('ws_a', [list]);
-    await probe.whenIdle();
-  }
-  t.equal(seen.length, 3);
-  const found = seen.reduce((total, event) => total + event.found, 0);
-  t.ok(found >= 29 && found <= 30, `${found} of 30`);
-  for (const event of seen) t.match(event, { list: 'text_semantic', method: 'bits', expected: 10 });
-  await probe.close();
-  probe.consider('ws_a', [(await searched(tenants)).list]);
-  t.equal(seen.length, 3, 'nothing runs after it was closed');
-});
+for (const [method, sizes] of [
+  ['bits', { bitsRowsMin: 1_000 }],
+  ['graph', { bitsRowsMin: 1_000, graphRowsMin: 1_000 }],
+] as const)
+  t.test(`every third search by ${method} is proved in the background`, async (t) => {
+    const tenants = await tenantsWith(t, sizes);
+    const seen: ProbedEvent[] = [];
+    const probe = new RecallProbe({ tenants, every: 3, observe: (event) => seen.push(event) });
+    for (let number = 0; number < 9; number += 1) {
+      const { ranking, list } = await searched(tenants);
+      t.match(ranking, { exact: false, method });
+      probe.consider('ws_a', [list]);
+      await probe.whenIdle();
+    }
+    t.equal(seen.length, 3);
+    const found = seen.reduce((total, event) => total + event.found, 0);
+    t.ok(found >= 29 && found <= 30, `${found} of 30`);
+    for (const event of seen) t.match(event, { list: 'text_semantic', method, expected: 10 });
+    await probe.close();
+    probe.consider('ws_a', [(await searched(tenants)).list]);
+    t.equal(seen.length, 3, 'nothing runs after it was closed');
+  });

@@ -63,3 +63,8 @@ export function openFor(t: Pick<Test, 'testdir' | 'teardown'>, openShardsMax = 1
 export function open(folder: string, openShardsMax = 16, spaces = SPACES): Tenants {
   return openTenants({ folder, spaces, openShardsMax });
 }
+
+/** As `open`; an index has graphs from a few rows on. */
+export function openWithGraphs(folder: string): Tenants {
+  return openTenants({ folder, spaces: SPACES, openShardsMax: 16, sizes: { graphRowsMin: 30 } });
+}

@@ -433,8 +433,10 @@ class SearchExplanationLists(TypedDict):
     """Rows whose exact score was computed."""
     exact: bool
     """Proved to be the best of all rows."""
-    method: Literal["proved", "bits"]
-    """`proved`: exact; `bits`: rows skipped by a statistical bound."""
+    method: Literal["proved", "bits", "graph"]
+    """`proved`: exact; `bits`: rows skipped by a statistical bound; `graph`: found along a graph (HNSW)."""
+    recall: NotRequired[float]
+    """When not proved: as in `bounds`. Of a graph as measured on this index."""
 
 
 class SearchExplanationTasks(TypedDict):

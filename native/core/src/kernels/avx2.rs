@@ -9,7 +9,7 @@ use super::lanes::{LANES, finish_f32};
 /// The kernels of this file that the machine can run: its functions are called through them alone.
 pub(super) fn detect() -> Option<Kernel> {
     let detected = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    detected.then_some(Kernel { name: "avx2", dots_i8, dot_f32, bounds, bits_reach })
+    detected.then_some(Kernel { name: "avx2", dots_i8, dot_f32, bounds, pair_i8, bits_reach })
 }
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
@@ -104,6 +104,27 @@ fn bounds(
     }
     // Safety: the kernel is listed only where AVX2 was detected.
     unsafe { wide(dots, scales, residuals, terms, threshold, out) }
+}
+
+pub(super) fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
+    assert_eq!(left.len(), right.len());
+    // Safety: the kernels with it are listed only where AVX2 was detected; the lengths were checked.
+    unsafe { pair_i8_avx2(left, right) }
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn pair_i8_avx2(left: &[i8], right: &[i8]) -> i32 {
+    let whole = left.len() / 16 * 16;
+    let mut sum = _mm256_setzero_si256();
+    for at in (0..whole).step_by(16) {
+        let wide = |codes: &[i8]| {
+            // Safety: `at + 16 <= whole`.
+            _mm256_cvtepi8_epi16(unsafe { _mm_loadu_si128(codes.as_ptr().add(at).cast()) })
+        };
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(wide(left), wide(right)));
+    }
+    let rest = left[whole..].iter().zip(&right[whole..]).map(|(left, right)| i32::from(*left) * i32::from(*right));
+    sum_of_lanes(sum) + rest.sum::<i32>()
 }
 
 fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {

@@ -2,11 +2,12 @@
 
 use std::arch::x86_64::*;
 
+use super::avx2::pair_i8;
 use super::avx512_bits::{bits_reach, bits_reach_popcnt};
 use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
 use super::lanes::{LANES, finish_f32};
 
-const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, bits_reach };
+const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, ..WITHOUT_VNNI };
 /// Counts bits by `vpopcnt` instead of looking up sums.
 const POPCNT: Kernel = Kernel { name: "avx512popcnt", bits_reach: bits_reach_popcnt, ..WITHOUT_VNNI };

@@ -59,6 +59,9 @@ pub type Bounds = fn(
     out: &mut BoundRows<'_>,
 ) -> bool;
 
+/// Dot product of two rows of codes of the same length, all in −127..=127.
+pub type PairI8 = fn(left: &[i8], right: &[i8]) -> i32;
+
 /// Where a kernel writes its estimates and error bounds.
 pub struct BoundRows<'a> {
     pub estimates: &'a mut [f32],
@@ -71,6 +74,7 @@ pub struct Kernel {
     pub dots_i8: DotsI8,
     pub dot_f32: DotF32,
     pub bounds: Bounds,
+    pub pair_i8: PairI8,
     pub bits_reach: BitsReach,
 }
 

@@ -4,7 +4,7 @@ use super::bits::{BitsQuery, BitsTerms, GROUP};
 use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
 use super::lanes::{LANES, f32_at, finish_f32};
 
-pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds, bits_reach };
+pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     let dimensions = query.dimensions();
@@ -34,6 +34,11 @@ fn bounds(
     out: &mut BoundRows<'_>,
 ) -> bool {
     bounds_loop(dots, scales, residuals, terms, threshold, out)
+}
+
+fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
+    assert_eq!(left.len(), right.len());
+    left.iter().zip(right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum()
 }
 
 fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {

@@ -31,6 +31,18 @@ fn unaligned_bytes(values: &[f32], shift: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
+    fn every_kernel_gives_the_exact_dot_product_of_two_rows(
+        (left, right, shift) in lengths().prop_flat_map(|length| (codes(length), codes(length), 0..64usize))
+    ) {
+        let expected: i32 = left.iter().zip(&right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum();
+        let mut shifted = vec![0i8; shift];
+        shifted.extend(&right);
+        for kernel in available() {
+            prop_assert_eq!((kernel.pair_i8)(&left, &shifted[shift..]), expected, "{}", kernel.name);
+        }
+    }
+
+    #[test]
     fn every_kernel_gives_the_exact_integer_dot_products(
         (query, rows, shift) in lengths().prop_flat_map(|length| {
             (codes(length), (0..=9usize).prop_flat_map(move |rows| codes(length * rows)), 0..64usize)

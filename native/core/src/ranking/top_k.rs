@@ -75,6 +75,8 @@ pub enum Method {
     Proved = 0,
     /// Rows were passed over by a statistical bound.
     Bits = 1,
+    /// Rows were found along a graph of neighbours.
+    Graph = 2,
 }
 
 /// An answer: best first.
@@ -86,6 +88,8 @@ pub struct Ranking {
     /// True when the hits are proved to be the best k of all rows.
     pub exact: bool,
     pub method: Method,
+    /// The mean share of the true best k that is expected among the hits, where they are not proved.
+    pub recall: f64,
     /// Rows (or postings) that were looked at.
     pub scanned: u64,
     /// Rows whose exact score was computed.
@@ -105,6 +109,11 @@ impl Ranking {
         let merged = parts.into_iter().reduce(|mut all, mut part| {
             all.hits.append(&mut part.hits);
             all.places.append(&mut part.places);
+            all.recall = match (all.exact, part.exact) {
+                (true, _) => part.recall,
+                (_, true) => all.recall,
+                _ => all.recall.min(part.recall),
+            };
             all.exact &= part.exact;
             all.method = all.method.max(part.method);
             all.scanned += part.scanned;

@@ -56,6 +56,13 @@ struct Waiting<'o> {
     block: &'o CodesBlock<'o>,
 }
 
+/// A row that was found in another way.
+#[derive(Clone, Copy)]
+pub struct NearRow<'b> {
+    pub block: &'b CodesBlock<'b>,
+    pub row: u32,
+}
+
 /// The candidates of one search, as they gather.
 pub struct Candidates<'o> {
     kernel: &'static Kernel,
@@ -89,6 +96,11 @@ impl<'o> Candidates<'o> {
         let apart = short.into_iter().flatten();
         self.add_apart(apart.map(|row| Waiting { upper: f32::INFINITY, row: row as u32, block }))?;
         long.into_iter().try_for_each(|rows| self.add_stretch(block, rows))
+    }
+
+    /// Looks at the codes of rows, the most promising first.
+    pub fn add_near(&mut self, rows: &[NearRow<'_>]) -> Result<()> {
+        self.add_apart(rows.iter().map(|near| Waiting { upper: f32::INFINITY, row: near.row, block: near.block }))
     }
 
     fn add_stretch(&mut self, block: &CodesBlock<'_>, rows: Range<usize>) -> Result<()> {

@@ -1,7 +1,8 @@
 //! Search of a vector space: candidates by int8 codes with a guaranteed error bound, then exact scores in f32.
 //!
-//! There are two ways to find candidates: the codes of all rows; or, in a large space, unless a proof is asked for, the
-//! codes of the rows that their bits cannot rule out (`blocks/bits.rs`). Only the first proves that nothing was missed.
+//! There are three ways to find candidates: the codes of all rows; in a large space, unless a proof is asked for, the
+//! codes of the rows that their bits cannot rule out (`blocks/bits.rs`); in a very large one, the rows that a graph finds
+//! (`graph`), and the others for those that were added after it. Only the first proves that nothing was missed.
 //!
 //! A row's exact score lies within estimate ± error. So k rows reach the k-th best of all lower ends, and a row whose
 //! upper end is below it can be left out. The others are rescored in descending order of their upper ends, until none
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use heed::RoTxn;
 
-use super::candidates::{Candidate, Candidates, CodesBlock};
+use super::candidates::{Candidate, Candidates, CodesBlock, NearRow};
 use crate::blocks::bits::{self, BitsView};
 use crate::blocks::rows_within::rows_within;
 use crate::blocks::vectors::{CodesView, RowsView, check_finite};
@@ -23,6 +24,8 @@ use crate::kernels::kernel::Kernel;
 use crate::ranking::options::SearchOptions;
 use crate::ranking::top_k::{Method, Ranking, Scored, TopK};
 use crate::store::checked::Checked;
+use crate::store::methods::BITS_RECALL;
+use crate::store::neighbours::NeighbourIndex;
 use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
 use crate::store::spaces::{SpaceSpec, check_model};
@@ -63,7 +66,7 @@ pub fn search(
         let codes = CodesBlock { index: blocks.len() as u32, view, dead: store.dead(txn, key)? };
         blocks.push(Block { key, codes, checked: store.checked(key, &view.header, value)?, rows: None });
     }
-    Scan { store, txn, kernel, query, options, enough }.best(blocks)
+    Scan { store, txn, kernel, space, query, options, enough }.best(blocks)
 }
 
 /// One search of a space, and what its steps share.
@@ -71,6 +74,7 @@ struct Scan<'a, 't> {
     store: &'a Store,
     txn: &'t RoTxn<'a>,
     kernel: &'static Kernel,
+    space: &'a SpaceSpec,
     query: &'a [f32],
     options: &'a SearchOptions,
     enough: Option<Enough<'a>>,
@@ -93,12 +97,17 @@ impl<'t> Scan<'_, 't> {
         let with_bits = !options.exact && store.methods.uses_bits(allowed, options.k) && bits::fits(query.len());
         let mut candidates = Candidates::new(kernel, query, options);
         let rotated = with_bits.then(|| candidates.rotated(query, store.methods.bits_deviations));
+        let near = if with_bits { self.near(blocks, rows, allowed) } else { None };
+        if let Some((graph, near)) = &near {
+            candidates.add_near(near)?;
+            ranking.scanned += near.len() as u64;
+            (ranking.exact, ranking.method, ranking.recall) = (false, Method::Graph, graph.recall());
+        }
         for block in blocks {
             options.stop.check()?;
-            let CodesView { header, segments, .. } = block.codes.view;
-            let stretches = options.within.as_ref().map(|within| rows_within(&header, segments, within));
-            let rows =
-                stretches.as_ref().map_or(header.rows as usize, |stretches| stretches.iter().map(Range::len).sum());
+            let stretches = self.stretches(block, near.as_ref().map(|(graph, _)| graph.last()));
+            let all = block.codes.view.header.rows as usize;
+            let rows = stretches.as_ref().map_or(all, |stretches| stretches.iter().map(Range::len).sum());
             if rows == 0 {
                 continue;
             }
@@ -108,13 +117,56 @@ impl<'t> Scan<'_, 't> {
                 (Some((rotated, bits)), stretches) => {
                     let allowed = stretches.map(|stretches| masks_of(&stretches, bits.groups()));
                     candidates.add_by_bits(&block.codes, (rotated, &bits), allowed.as_deref())?;
-                    (ranking.exact, ranking.method) = (false, Method::Bits);
+                    if near.is_none() {
+                        (ranking.exact, ranking.method, ranking.recall) = (false, Method::Bits, BITS_RECALL);
+                    }
                 }
                 (None, Some(stretches)) => candidates.add_rows(&block.codes, &stretches)?,
                 (None, None) => candidates.add_by_codes(&block.codes)?,
             }
         }
         candidates.into_sorted()
+    }
+
+    /// The rows of a block that are scanned: those that are allowed, of Segments after one. None: all.
+    fn stretches(&self, block: &Block<'_>, after: Option<u32>) -> Option<Vec<Range<usize>>> {
+        let CodesView { header, segments, .. } = block.codes.view;
+        let begin = after.map_or(0, |last| segments.lower_bound(last.saturating_add(1)));
+        let Some(within) = &self.options.within else {
+            return after.map(|_| Vec::from_iter(Some(begin..header.rows as usize).filter(|rows| !rows.is_empty())));
+        };
+        let allowed = rows_within(&header, segments, within).into_iter();
+        Some(allowed.map(|rows| rows.start.max(begin)..rows.end).filter(|rows| !rows.is_empty()).collect())
+    }
+
+    /// The space's graph and the rows that it finds, nearest first. None without one that is good enough, if the search
+    /// may find few rows, or if many of those that were found are removed: then all are scanned.
+    fn near<'b>(
+        &self,
+        blocks: &'b [Block<'t>],
+        rows: usize,
+        allowed: usize,
+    ) -> Option<(Arc<dyn NeighbourIndex>, Vec<NearRow<'b>>)> {
+        let Self { store, txn, space, query, options, .. } = *self;
+        if !store.methods.uses_graph(rows, allowed, options.k) {
+            return None;
+        }
+        let graph = store.graph(txn, space, blocks.first()?.key.family)?;
+        let found = graph.search(query, options.k, options.within.as_deref())?;
+        let mut ascending: Vec<(u32, usize)> = found.iter().copied().zip(0..).collect();
+        ascending.sort_unstable();
+        let segments: Vec<u32> = ascending.iter().map(|(segment, _)| *segment).collect();
+        let mut near = vec![];
+        for block in blocks {
+            let column = block.codes.view.segments;
+            for at in column.within(&segments) {
+                if let Some(row) = column.position(segments[at]).filter(|row| !block.codes.dead.has(*row)) {
+                    near.push((ascending[at].1, NearRow { block: &block.codes, row: row as u32 }));
+                }
+            }
+        }
+        near.sort_unstable_by_key(|(rank, _)| *rank);
+        (2 * near.len() >= found.len()).then(|| (graph, near.into_iter().map(|(_, row)| row).collect()))
     }
 
     /// The bits of a block. None if they are not derived yet.
@@ -214,6 +266,14 @@ fn masks_of(stretches: &[Range<usize>], groups: usize) -> Vec<u64> {
     masks
 }
 
+/// The Segments of the proved best k.
+#[cfg(feature = "graph")]
+pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
+    let kernel = detection::chosen().map_err(ShardError::internal)?;
+    let options = SearchOptions { k, exact: true, ..SearchOptions::default() };
+    Ok(search(store, txn, kernel, space, query, &options, None)?.hits.into_iter().map(|hit| hit.segment).collect())
+}
+
 /// How many hits the proved best k are, and how many of them the unproved search finds. (0, 0) if that one is a proof,
 /// too.
 pub fn probe(
@@ -231,5 +291,11 @@ pub fn probe(
     let best = search(store, txn, kernel, space, query, &SearchOptions { exact: true, ..options.clone() }, None)?;
     let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
     let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
-    Ok((best.hits.len() as u64, found))
+    let expected = best.hits.len() as u64;
+    if quick.method == Method::Graph
+        && let Some(graph) = store.space_family(txn, space)?.and_then(|family| store.graph(txn, space, family))
+    {
+        graph.probed(expected, found);
+    }
+    Ok((expected, found))
 }

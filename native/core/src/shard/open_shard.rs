@@ -7,7 +7,7 @@ use std::time::Duration;
 use heed::CompactionOption;
 
 use super::snapshot::Snapshot;
-use crate::derive::bits;
+use crate::derive::DERIVATIONS;
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::store::databases;
@@ -37,7 +37,7 @@ impl Shard {
     pub fn open_with(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         detection::chosen().map_err(ShardError::internal)?;
         let store = Store::open(folder, spaces, methods)?;
-        let queue = Arc::new(WriteQueue::new(store, bits::derive));
+        let queue = Arc::new(WriteQueue::new(store, DERIVATIONS));
         if queue.store().may_derive() {
             queue.derive();
         }

@@ -9,3 +9,11 @@ pub const SPACES: &str = "space/";
 pub fn number(space: &str) -> String {
     format!("{SPACES}{space}")
 }
+
+/// Prefix of the keys of all graphs.
+pub const GRAPHS: &str = "graph/";
+
+/// The record of a space's graph.
+pub fn graph(space: &str) -> String {
+    format!("{GRAPHS}{space}")
+}

@@ -5,6 +5,7 @@ pub mod databases;
 pub mod keys;
 pub mod known_places;
 pub mod methods;
+pub mod neighbours;
 pub mod open_store;
 pub mod records;
 pub mod spaces;

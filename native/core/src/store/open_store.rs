@@ -1,7 +1,7 @@
 //! The open environment of an index: its databases, and what is known of them while it is open.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use heed::{Env, RoTxn, WithoutTls};
@@ -11,6 +11,7 @@ use super::databases::{self, Databases};
 use super::keys;
 use super::known_places::KnownPlaces;
 use super::methods::Methods;
+use super::neighbours::{self, NeighbourIndex};
 use super::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
 use super::spaces::{self, SpaceSpec};
 use crate::blocks::block::Header;
@@ -26,6 +27,8 @@ pub struct Store {
     /// Which of them the file held.
     pub stored: Vec<bool>,
     pub methods: Methods,
+    pub folder: PathBuf,
+    graphs: RwLock<HashMap<Family, Arc<dyn NeighbourIndex>>>,
     pub known_places: KnownPlaces,
     pub known_items: KnownItems,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
@@ -47,6 +50,8 @@ impl Store {
             spaces,
             stored,
             methods,
+            folder: folder.to_path_buf(),
+            graphs: RwLock::default(),
             known_places: KnownPlaces::default(),
             known_items: KnownItems::default(),
             checked: RwLock::default(),
@@ -69,10 +74,29 @@ impl Store {
         value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
     }
 
-    /// Whether the index is so large that a search method may need something derived.
+    /// Whether the index is so large that a search method may need something derived, or has a graph that it may no
+    /// longer need.
     pub fn may_derive(&self) -> bool {
         let totals = self.env.read_txn().map_err(ShardError::from).and_then(|txn| self.totals(&txn));
-        totals.is_ok_and(|totals| totals.segments >= self.methods.bits_rows_min as u64)
+        let least = self.methods.bits_rows_min.min(self.methods.graph_rows_min) as u64;
+        totals.is_ok_and(|totals| totals.segments >= least)
+            || neighbours::files(&self.folder).is_ok_and(|files| !files.is_empty())
+    }
+
+    /// The graph of a space, if it is the one that a reader's snapshot remembers.
+    pub fn graph(&self, txn: &RoTxn<'_>, space: &SpaceSpec, family: Family) -> Option<Arc<dyn NeighbourIndex>> {
+        let known = self.graphs.read().unwrap_or_else(PoisonError::into_inner).get(&family).cloned()?;
+        let remembered = self.meta_record(txn, &keys::graph(&space.name));
+        matches!(remembered, Ok(Some(record)) if record == known.record()).then_some(known)
+    }
+
+    /// Replaces the open graph of a family.
+    pub fn set_graph(&self, family: Family, graph: Option<Arc<dyn NeighbourIndex>>) {
+        let mut all = self.graphs.write().unwrap_or_else(PoisonError::into_inner);
+        match graph {
+            Some(graph) => all.insert(family, graph),
+            None => all.remove(&family),
+        };
     }
 
     /// The family of a space's blocks. None if nothing was stored there.

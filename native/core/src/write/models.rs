@@ -37,6 +37,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         for key in keys {
             self.delete_block(key)?;
         }
+        self.put_graph(space, None)?;
         for (segments, kept) in living.chunks(VECTOR_ROWS_MAX).zip(kept.chunks(VECTOR_ROWS_MAX)) {
             let row = |at: &&usize| &rows.values[**at * space.dimensions..][..space.dimensions];
             let values = kept.iter().flat_map(row).copied().collect();

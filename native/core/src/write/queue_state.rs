@@ -55,6 +55,34 @@ impl Backoff {
     }
 }
 
+/// How far the thread for one kind of derived data is with a queue.
+#[derive(Default)]
+pub struct Deriving {
+    /// It works on this queue, or will.
+    pub runs: bool,
+    /// It is to look again after that.
+    again: bool,
+    pub backoff: Backoff,
+}
+
+impl Deriving {
+    /// True if the caller must queue the index for deriving. False if it is queued already, or deriving rests.
+    pub fn begins(&mut self) -> bool {
+        if !self.backoff.is_over() {
+            return false;
+        }
+        self.again = self.runs;
+        !std::mem::replace(&mut self.runs, true)
+    }
+
+    /// Ends a look. True if the thread is to look again.
+    pub fn ended(&mut self, closing: bool) -> bool {
+        let again = std::mem::take(&mut self.again);
+        self.runs = again && !closing && self.backoff.is_over();
+        self.runs
+    }
+}
+
 #[derive(Default)]
 pub struct State {
     pub waiting: VecDeque<Waiting>,
@@ -66,30 +94,26 @@ pub struct State {
     /// The next turn waits for the merge that is under way; its end schedules it.
     pub parked: bool,
     pub closing: bool,
-    /// The deriving thread works on this queue, or will.
-    pub deriving: bool,
-    /// It is to look again after that.
-    pub derive_again: bool,
-    pub derive_backoff: Backoff,
+    /// One for each derivation of the queue.
+    pub deriving: Vec<Deriving>,
     pub merge_backoff: Backoff,
     /// Why merging or deriving rests, until it was reported.
     pub failure: Option<ShardError>,
 }
 
 impl State {
-    /// True if the caller must queue the index for deriving. False if it is queued already, or deriving rests.
-    pub fn begins_deriving(&mut self) -> bool {
-        if self.closing || !self.derive_backoff.is_over() {
-            return false;
+    /// The derivations that the caller must queue.
+    pub fn begin_deriving(&mut self) -> Vec<usize> {
+        if self.closing {
+            return vec![];
         }
-        self.derive_again = self.deriving;
-        !std::mem::replace(&mut self.deriving, true)
+        self.deriving.iter_mut().enumerate().filter_map(|(at, deriving)| deriving.begins().then_some(at)).collect()
     }
 
     pub fn count_commit(&mut self) {
         self.commits += 1;
         self.merge_backoff.count_commit();
-        self.derive_backoff.count_commit();
+        self.deriving.iter_mut().for_each(|deriving| deriving.backoff.count_commit());
     }
 
     pub fn merge_ended(&mut self, outcome: Result<()>) {
@@ -115,6 +139,6 @@ impl State {
     }
 
     pub fn is_idle(&self) -> bool {
-        !self.scheduled && matches!(self.merging, Merging::Idle) && !self.deriving
+        !self.scheduled && matches!(self.merging, Merging::Idle) && self.deriving.iter().all(|deriving| !deriving.runs)
     }
 }

@@ -137,6 +137,20 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(true)
     }
 
+    /// Puts the record of a space's graph, or removes it. False, and nothing is changed, if another model has filled
+    /// the space since.
+    pub fn put_graph(&mut self, space: &SpaceSpec, record: Option<&[u8]>) -> Result<bool> {
+        let key = keys::graph(&space.name);
+        let Some(record) = record else { return Ok(self.store.databases.meta.delete(&mut self.txn, &key)?) };
+        let Some(family) = self.store.space_family(&self.txn, space)? else { return Ok(false) };
+        if let Some(first) = self.store.blocks_of(&self.txn, family)?.next()
+            && check_model(space, &Header::read(first?.1, family.kind())?).is_err()
+        {
+            return Ok(false);
+        }
+        self.put_meta(&key, record).map(|()| true)
+    }
+
     /// The family of a space, numbered at its first append. Vectors of two models are never mixed.
     pub(super) fn family_for_append(&mut self, space: &SpaceSpec) -> Result<Family> {
         if let Some(family) = self.store.space_family(&self.txn, space)? {

@@ -37,6 +37,11 @@ pub enum WriteOp {
         key: BlockKey,
         bits: Vec<u8>,
     },
+    /// The record of a space's graph; None: there is none.
+    PutGraph {
+        space: SpaceSpec,
+        record: Option<Vec<u8>>,
+    },
 }
 
 impl WriteOp {
@@ -78,6 +83,7 @@ impl Prepared {
             WriteOp::RemoveItem { id } => transaction.remove_item(id),
             WriteOp::ChangeModel { space, rows } => transaction.change_model(space, rows),
             WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),
+            WriteOp::PutGraph { space, record } => transaction.put_graph(space, record.as_deref()),
         }
     }
 }

@@ -7,14 +7,14 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
 use super::merge::{self, Merged};
-use super::queue_state::{Backoff, Done, Merging, State, Waiting};
+use super::queue_state::{Backoff, Deriving, Done, Merging, State, Waiting};
 use super::transaction::Transaction;
 use super::write_op::{Prepared, WriteOp};
 use crate::error::{Result, ShardError, catch_panic};
 use crate::store::open_store::Store;
 use crate::store::records::Family;
 use crate::terms::judgement::Prior;
-use crate::threads::derive_pool;
+use crate::threads::derive_pool::{self, Kind};
 use crate::threads::write_pool::{self, Length};
 use crate::words::postings::PostingsView;
 
@@ -28,13 +28,13 @@ const SHORT_SEGMENTS_MAX: usize = 64;
 /// Commits that may happen while a merge is under way. The next one then waits for it, or small blocks would pile up.
 const COMMITS_PER_MERGE_MAX: usize = 256;
 
-/// Derives what is missing from the index of a queue. It ends early once the queue is closing.
-pub type Derive = fn(&Arc<WriteQueue>) -> Result<()>;
+/// Derives what is missing from the index of a queue, on the thread of its kind. It ends early once the queue is closing.
+pub type Derivation = (Kind, fn(&Arc<WriteQueue>) -> Result<()>);
 
 /// The writes of one index.
 pub struct WriteQueue {
     store: Store,
-    derive: Derive,
+    derivations: &'static [Derivation],
     state: Mutex<State>,
     changed: Condvar,
     /// The languages of the index, once a write has asked for them.
@@ -42,11 +42,12 @@ pub struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// `derive` runs on the deriving thread whenever there may be something to derive.
-    pub fn new(store: Store, derive: Derive) -> Self {
+    /// `derivations` run whenever there may be something to derive.
+    pub fn new(store: Store, derivations: &'static [Derivation]) -> Self {
         // Blocks left unmerged when the index was last closed are considered after the first commit.
-        let state = State { commits: merge::FAN_IN, ..State::default() };
-        Self { store, derive, state: Mutex::new(state), changed: Condvar::new(), languages: Mutex::default() }
+        let deriving = derivations.iter().map(|_| Deriving::default()).collect();
+        let state = State { commits: merge::FAN_IN, deriving, ..State::default() };
+        Self { store, derivations, state: Mutex::new(state), changed: Condvar::new(), languages: Mutex::default() }
     }
 
     pub fn store(&self) -> &Store {
@@ -89,8 +90,10 @@ impl WriteQueue {
             state.merging = Merging::Idle;
             self.unpark(&mut state);
         }
-        if state.deriving && derive_pool::withdraw(self.address()) {
-            state.deriving = false;
+        for ((kind, _), deriving) in self.derivations.iter().zip(&mut state.deriving) {
+            if deriving.runs && derive_pool::withdraw(*kind, self.address()) {
+                deriving.runs = false;
+            }
         }
         self.wait_until_idle(state);
     }
@@ -119,43 +122,42 @@ impl WriteQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the deriving thread look at this index, or look again after it has.
+    /// Has the deriving threads look at this index, or look again after they have.
     pub fn derive(self: &Arc<Self>) {
-        if self.lock().begins_deriving() {
-            self.queue_derivation();
-        }
+        let begun = self.lock().begin_deriving();
+        begun.into_iter().for_each(|at| self.queue_derivation(at));
     }
 
-    fn queue_derivation(self: &Arc<Self>) {
-        let queue = self.clone();
-        derive_pool::run(self.address(), move || {
-            let outcome = catch_panic(|| (queue.derive)(&queue));
-            if queue.derived(outcome) {
-                queue.queue_derivation();
+    fn queue_derivation(self: &Arc<Self>, at: usize) {
+        let (queue, (kind, derive)) = (self.clone(), self.derivations[at]);
+        derive_pool::run(kind, self.address(), move || {
+            let outcome = catch_panic(|| derive(&queue));
+            if queue.derived(at, outcome) {
+                queue.queue_derivation(at);
             }
         });
     }
 
-    /// By which the deriving thread knows this queue.
+    /// By which the deriving threads know this queue.
     fn address(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self) as usize
     }
 
-    /// Ends a look of the deriving thread. True if it is to look again.
-    fn derived(&self, outcome: Result<()>) -> bool {
+    /// Ends a look of a deriving thread. True if it is to look again.
+    fn derived(&self, at: usize, outcome: Result<()>) -> bool {
         let mut state = self.lock();
-        let again = std::mem::take(&mut state.derive_again);
         match outcome {
             // Too many writes were waiting: their end has the index looked at again.
             Err(error) if error.code != "overloaded" => {
-                state.derive_backoff = Backoff::after(&error);
+                state.deriving[at].backoff = Backoff::after(&error);
                 state.failure.get_or_insert(error);
             }
             _ => {}
         }
-        state.deriving = again && !state.closing && state.derive_backoff.is_over();
+        let closing = state.closing;
+        let again = state.deriving[at].ended(closing);
         self.changed.notify_all();
-        state.deriving
+        again
     }
 
     /// Has a thread take a turn, unless one will.
@@ -203,8 +205,8 @@ impl WriteQueue {
         }
         if state.waiting.is_empty() && !matches!(state.merging, Merging::Made(_)) {
             state.scheduled = false;
-            if may_derive && state.begins_deriving() {
-                self.queue_derivation();
+            if may_derive {
+                state.begin_deriving().into_iter().for_each(|at| self.queue_derivation(at));
             }
             self.changed.notify_all();
         } else {

@@ -118,18 +118,18 @@ fn deriving_is_retried_after_a_temporary_failure_and_at_once_after_an_overload()
         let folder = tempfile::tempdir().unwrap();
         let shard = open(folder.path());
         let queue = shard.queue().unwrap();
-        assert!(!queue.derived(failure(code)));
+        assert!(!queue.derived(0, failure(code)));
         for number in 0..commits {
             // A merged block may come with a commit of its own.
-            assert!(number > merge::FAN_IN || !queue.lock().begins_deriving(), "{number} commits after {code}");
+            assert!(number > merge::FAN_IN || !queue.lock().deriving[0].begins(), "{number} commits after {code}");
             shard.write(append(number)).unwrap();
             shard.when_idle().unwrap();
         }
-        assert!(queue.lock().begins_deriving());
-        assert!(!queue.derived(Ok(())));
+        assert!(queue.lock().deriving[0].begins());
+        assert!(!queue.derived(0, Ok(())));
     }
     let folder = tempfile::tempdir().unwrap();
     let queue = open(folder.path()).queue().unwrap();
-    queue.derived(failure("shard_corrupt"));
-    assert_eq!(queue.lock().derive_backoff, Backoff::FOREVER);
+    queue.derived(0, failure("shard_corrupt"));
+    assert_eq!(queue.lock().deriving[0].backoff, Backoff::FOREVER);
 }

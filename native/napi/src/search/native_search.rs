@@ -26,7 +26,7 @@ pub struct SearchedHits {
     /// Quoted phrases that stand nowhere: their words were looked for.
     pub relaxed: Vec<String>,
     /// Numbers of hits, of places that any list found, and of the index's Segments; confidence of the first hit; milliseconds of
-    /// scan and fusion; whether a filter leaves nothing, and whether a text had no room (0 or 1); then of each list of the plan: scanned, rescored, exact (0 or 1), and the method.
+    /// scan and fusion; whether a filter leaves nothing, and whether a text had no room (0 or 1); then of each list of the plan: scanned, rescored, exact (0 or 1), the method, and the recall if it is not exact.
     pub facts: Vec<f64>,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn searched(
     facts.extend([filtered_out, hits.truncated].map(|fact| f64::from(u8::from(fact))));
     for scan in scans {
         let exact = f64::from(u8::from(scan.exact));
-        facts.extend([scan.scanned as f64, scan.rescored as f64, exact, f64::from(scan.method as u8)]);
+        facts.extend([scan.scanned as f64, scan.rescored as f64, exact, f64::from(scan.method as u8), scan.recall]);
     }
     SearchedHits { json: hits.json.into(), corrected, relaxed, facts }
 }

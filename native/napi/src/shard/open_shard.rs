@@ -29,12 +29,17 @@ pub struct ShardSpace {
 #[derive(Default)]
 pub struct SearchSizes {
     pub bits_rows_min: Option<u32>,
+    pub graph_rows_min: Option<u32>,
 }
 
 impl SearchSizes {
     fn methods(&self) -> Methods {
-        let bits_rows_min = self.bits_rows_min.map_or(Methods::MEASURED.bits_rows_min, |rows| rows as usize);
-        Methods { bits_rows_min, ..Methods::MEASURED }
+        let size = |asked: Option<u32>, measured| asked.map_or(measured, |rows| rows as usize);
+        Methods {
+            bits_rows_min: size(self.bits_rows_min, Methods::MEASURED.bits_rows_min),
+            graph_rows_min: size(self.graph_rows_min, Methods::MEASURED.graph_rows_min),
+            ..Methods::MEASURED
+        }
     }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { deep } from '../../../rig/deep.ts';
-import { itemOf, open, passage, towards } from '../fixtures.ts';
+import { itemOf, openWithGraphs, passage, towards } from '../fixtures.ts';
 import '../../../rig/teardown-order.ts';
 
 /** `make damage-index` tries 1,000 cases. */
@@ -14,7 +14,7 @@ const READER = join(import.meta.dirname, 'reader.ts');
 
 /** An index with everything in it: merged and small blocks, large values, removals, free pages. */
 async function writeGood(folder: string): Promise<string> {
-  const tenants = open(folder);
+  const tenants = openWithGraphs(folder);
   await tenants.use('ws_a', { create: true }, async (shard) => {
     for (let number = 0; number < 40; number += 1) {
       const id = `i${number}`;

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { deep } from '../../../rig/deep.ts';
 import { Random } from '../../../rig/random.ts';
-import { itemOf, open, passage } from '../fixtures.ts';
+import { itemOf, open, openWithGraphs, passage } from '../fixtures.ts';
 import { Expected } from './expected.ts';
 import '../../../rig/teardown-order.ts';
 
@@ -45,16 +46,28 @@ t.test(`killed ${KILLS} times while it writes, an index keeps what it acknowledg
   const folder = t.testdir();
   const random = new Random(SEED);
   const expected = new Expected();
+  let graphsFound = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
     const seed = SEED * 10_000 + kill;
     await runWriter(expected, [process.execPath, WRITER, folder, String(seed)], 5 + random.below(60), {
       atDisposal: kill % 2 === 1,
     });
-    const tenants = open(folder);
+    const tenants = openWithGraphs(folder);
     await tenants.resumeDisposals();
     await expected.compare(t, tenants);
+    for (const tenant of await tenants.list()) {
+      await tenants.use(tenant, {}, (shard) => shard.whenIdle());
+      const files = readdirSync(join(folder, tenant, 'shard'));
+      const graphs = files.filter((name) => name.startsWith('graph-'));
+      graphsFound += graphs.length;
+      t.ok(
+        new Set(graphs.map((name) => name.split('-')[1])).size === graphs.length,
+        `one for each space: ${graphs}`,
+      );
+    }
     await tenants.close();
   }
+  t.ok(graphsFound > 0 || KILLS < 50, `${graphsFound} graphs`);
   t.ok(expected.acknowledged >= 5 * KILLS, `${expected.acknowledged} writes were acknowledged, seed ${SEED}`);
   const merged = `${expected.merged} times an index was found with a merged block`;
   const cut = `${expected.disposalsCut} disposals were cut off by a kill`;

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { errorCode } from '../../../../src/protocol/error.ts';
 import { Random } from '../../../rig/random.ts';
-import { itemOf, open, passage, towards } from '../fixtures.ts';
+import { itemOf, openWithGraphs, passage, towards } from '../fixtures.ts';
 
 /**
  * Writes to a few tenants at once until it is killed: node writer.ts FOLDER SEED; with a third argument, to one tenant until
@@ -11,7 +11,7 @@ const [folder = '', seed = '1', untilFull] = process.argv.slice(2);
 const WRITERS = 6;
 const TENANTS = 4;
 const random = new Random(Number(seed));
-const tenants = open(folder);
+const tenants = openWithGraphs(folder);
 let serial = 0;
 
 const say = (line: string): void => void writeSync(1, `${line}\n`);

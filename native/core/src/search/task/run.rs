@@ -82,6 +82,8 @@ pub struct ListScan {
     pub rescored: u64,
     pub exact: bool,
     pub method: Method,
+    /// As in [`Ranking`].
+    pub recall: f64,
 }
 
 /// Answers of the lists of a search.
@@ -278,6 +280,6 @@ impl Rates for Rater<'_> {
 }
 
 fn scan_of(ranking: &Ranking) -> ListScan {
-    let Ranking { scanned, rescored, exact, method, .. } = ranking;
-    ListScan { scanned: *scanned, rescored: *rescored, exact: *exact, method: *method }
+    let Ranking { scanned, rescored, exact, method, recall, .. } = ranking;
+    ListScan { scanned: *scanned, rescored: *rescored, exact: *exact, method: *method, recall: *recall }
 }
