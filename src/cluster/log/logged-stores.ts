@@ -1,5 +1,6 @@
 import { ConfigError } from '@farthing/server/settings/config';
 import type { Settings } from '@farthing/server/settings/settings';
+import { moneyOf } from '@farthing/server/state/folder-money';
 import { type Claim, ClaimError } from '../members/slot-claims.ts';
 import { AccessRefusedError, type Etcd } from '../stores/etcd.ts';
 import { Lease } from '../stores/lease.ts';
@@ -50,6 +51,7 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
     cluster,
     node,
     slots,
+    money: moneyOf(settings).money,
     onLost,
     log,
     onClaimed: (slot, claim) => {

@@ -12,6 +12,8 @@ export interface SlotLogsOptions {
   readonly cluster: string;
   /** Id of this process's node. */
   readonly node: string;
+  /** As of `ConfigOptions`. */
+  readonly money?: string;
   readonly slots: number;
   /** A slot is lost: another process has claimed it, or its copy cannot follow its log. */
   readonly onLost: (slot: number, error: unknown) => void;

@@ -1,4 +1,5 @@
 import type { Kv, KvRow } from '../stores/kv.ts';
+import { agreeOnMoney } from './agreed-money.ts';
 import { FORMAT_ROWS, type FormatRow, KNOWN_ROWS, OWNER_ROWS } from './node-rows.ts';
 import { ClaimError } from './slot-claims.ts';
 
@@ -19,6 +20,8 @@ export interface ConfigOptions {
   readonly slots: number;
   /** Id of this process's node. */
   readonly node: string;
+  /** The money of this process's settings. Absent: it sells nothing. */
+  readonly money?: string;
   readonly formats?: FormatRow;
 }
 
@@ -39,7 +42,8 @@ export interface Upgrade {
  * @throws ClaimError, AnswerLostError
  */
 export async function agreeOnConfig(options: ConfigOptions): Promise<ClusterConfig> {
-  const { kv, cluster, slots, node, formats = FORMATS } = options;
+  const { kv, cluster, slots, node, money, formats = FORMATS } = options;
+  if (money !== undefined) await agreeOnMoney(kv, cluster, money);
   const formatKey = FORMAT_ROWS.key(cluster, node);
   for (;;) {
     const [[configRow] = [], [formatRow] = []] = await kv.ranges([only(configKey(cluster)), only(formatKey)]);

@@ -6,6 +6,7 @@ import { whileStopped } from '@farthing/server/operator/backup/stopped-backup';
 import { type CommandIo, EXIT, settingsOf } from '@farthing/server/operator/io';
 import type { Settings } from '@farthing/server/settings/settings';
 import { bookFolders } from '@farthing/server/state/book-folders';
+import { folderMoney, moneyFault, moneyOf } from '@farthing/server/state/folder-money';
 import { forgetLog, keepPosition } from '@farthing/server/state/log-position';
 import { openStore, type RawStore } from '@farthing/server/state/store';
 import { openReceiptSigner } from '@farthing/server/workspace/disposal/receipt';
@@ -35,6 +36,8 @@ export async function importFolder(io: CommandIo): Promise<number> {
   if (settings.CLUSTER === '' || settings.OBJECTS === '')
     throw new UsageError('Set FARTHING_CLUSTER, FARTHING_OBJECTS and the cluster key: they name where to.');
   const data = resolve(settings.DATA_DIR);
+  const fault = moneyFault(await folderMoney(data), moneyOf(settings));
+  if (fault !== undefined) throw new Error(`FARTHING_DATA_DIR=${data}: ${fault}`);
   const etcd = await namedEtcd(settings);
   try {
     await mustBeNew(etcd, settings);
@@ -136,7 +139,8 @@ async function importTenant(
 /** Writes each log from its first entry on. A partial import leaves the cluster unusable. */
 async function importBooks(settings: Settings, stores: readonly RawStore[], etcd: Etcd): Promise<void> {
   const options = { kv: etcd, cluster: clusterName(settings), node: settings.NODE_ID, slots: stores.length };
-  const logs = await openSlotLogs({ ...options, onLost: () => undefined }).catch((error: unknown) => {
+  const { money } = moneyOf(settings);
+  const logs = await openSlotLogs({ ...options, money, onLost: () => undefined }).catch((error: unknown) => {
     if (!(error instanceof ClaimError || error instanceof AccessRefusedError)) throw error;
     throw new Error(`FARTHING_CLUSTER: ${error.message}`);
   });

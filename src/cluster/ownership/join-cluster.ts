@@ -3,6 +3,7 @@ import { VERSION } from '@farthing/protocol/version';
 import { ConfigError } from '@farthing/server/settings/config';
 import { fileOf, secretOf } from '@farthing/server/settings/secrets';
 import type { Settings } from '@farthing/server/settings/settings';
+import { moneyOf } from '@farthing/server/state/folder-money';
 import { LEASE_ANSWER_MS_MAX } from '../log/logged-stores.ts';
 import { prefixOf } from '../log/slot-logs.ts';
 import { type AgreedSpace, agreeOnModels } from '../members/agreed-models.ts';
@@ -63,7 +64,8 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
     await kv.check(prefixOf(cluster)).catch((error: unknown) => {
       if (error instanceof AccessRefusedError) throw error;
     });
-    await answered(() => agreeOnConfig({ kv, cluster, node, slots: settings.SLOTS }));
+    const { money } = moneyOf(settings);
+    await answered(() => agreeOnConfig({ kv, cluster, node, slots: settings.SLOTS, money }));
     const modelsDiffer = await answered(() => agreeOnModels(kv, cluster, spaces));
     const lease = await answered(() =>
       Lease.take({ leases, seconds: settings.CLUSTER_LEASE_SECONDS, onLost }),

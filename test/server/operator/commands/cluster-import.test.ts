@@ -20,6 +20,7 @@ if (withoutEtcd !== undefined) {
     ...alone,
     ...clusterSettings(servers, folder, 'imported'),
   };
+  const real = { FACILITATOR: 'http://127.0.0.1:9', PAY_TO: `0x${'1'.repeat(40)}` };
   const runImport = (environment: Record<string, string>) =>
     runCommand(environmentOf(environment), ['cluster', 'import']);
 
@@ -38,6 +39,7 @@ if (withoutEtcd !== undefined) {
     await first.stop();
     const absent = { ...together, FARTHING_OBJECTS: `file://${join(folder, 'absent')}` };
     t.match(await runImport(absent), { status: 1, explained: /FARTHING_OBJECTS: .*absent/ });
+    t.match(await runImport({ ...together, ...real }), { status: 1, explained: /books are in play money/ });
   });
 
   t.test('all of it is there after the import, also when the disk is lost', async (t) => {
@@ -66,5 +68,10 @@ if (withoutEtcd !== undefined) {
       await seen.send('DELETE', `/items/${(await seen.send('GET', '/items')).body.items.at(-1).id}`);
       await server.stop();
     }
+  });
+
+  t.test('a server in another money does not join', async (t) => {
+    const other = { ...together, ...real, DATA_DIR: join(folder, 'other') };
+    await t.rejects(startTestServer(t, other), { message: /"imported" are in play money/ });
   });
 }
