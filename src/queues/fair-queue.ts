@@ -152,7 +152,9 @@ export class FairQueue<Entry extends object> {
     if (!isQuick) this.#slowInside--;
     account.inside--;
     if (cost === undefined) return false;
-    account.used += cost - expected;
+    // Of an owner's first entry nothing is given back: who is new would come twice before who waits.
+    const isFirst = account.averageCost === undefined;
+    account.used += isFirst ? Math.max(0, cost - expected) : cost - expected;
     account.averageCost =
       account.averageCost === undefined ? cost : NEWEST * cost + (1 - NEWEST) * account.averageCost;
     return false;

@@ -184,6 +184,21 @@ t.test('an owner that was away has no more than its turn', async (t) => {
   t.same(take(4), ['b1', 'a4', 'b2', 'b3']);
 });
 
+t.test('who is new comes once before one who waits, however little its first entry costs', async (t) => {
+  const { enter, take, leave } = queueOf({ insideMax: 1 });
+  enter('a1', 10);
+  take(1);
+  leave('a1', 10);
+  for (const name of ['a2', 'b1', 'b2', 'c1', 'c2']) enter(name, 10);
+  const taken: (string | undefined)[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const [name] = take(1);
+    taken.push(name);
+    leave(name!, 1);
+  }
+  t.same(taken, ['b1', 'c1', 'a2', 'b2', 'c2']);
+});
+
 t.test('a place is kept for what is quick, by its size and by what its owner’s entries cost', async (t) => {
   const { enter, take, leave } = queueOf({ insideMax: 3, quickCost: 1 });
   for (const name of ['a1', 'b1', 'c1', 'd1']) enter(name, 60);
