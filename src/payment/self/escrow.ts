@@ -1,20 +1,16 @@
 import type { Address } from '@farthing/protocol/address';
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type Asset, escrowOn } from '../asset.ts';
+import { escrowOn } from '../asset.ts';
 import { type Channel, type ChannelState, type Operation, REASON } from '../channel/channels.ts';
 import { type ChannelConfig, type ChannelTerms, DEPOSIT_COLLECTOR } from '../channel/voucher.ts';
-import { type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
+import { provenBy } from '../facilitator/chain-witness.ts';
 import type { Told } from '../facilitator/settler.ts';
 import type { Hex, Payment } from '../payment.ts';
-import type { SignatureCheck } from '../signature.ts';
-import type { Barred } from './barred.ts';
-import type { GasState } from './gas-state.ts';
-import { isRevert, type Nodes } from './nodes.ts';
+import { isRevert } from './nodes.ts';
 import { type Outcome, REVERTED } from './outcome.ts';
-import { within } from './self-settler.ts';
+import { type SelfSettlerDeps, within } from './self-settler.ts';
 import { TooDear } from './together.ts';
-import type { Transactions } from './transactions.ts';
 import { type Call, revertReason } from './transfer-call.ts';
 
 /** The functions of x402's escrow that this server calls (`@x402/evm`, `batchSettlementABI`). */
@@ -48,18 +44,19 @@ const WORD_DIGITS = 64;
 /** Operations are good until they are done: what they do twice has no effect. */
 const FOR_EVER = 1n << 52n;
 
-export interface EscrowDeps {
-  /** The coin, as it is outside the escrow. */
-  readonly asset: Asset;
-  readonly payTo: Address;
-  readonly signatures: SignatureCheck;
-  readonly nodes: Nodes;
-  readonly witness: ChainWitness;
-  readonly gas: GasState;
-  readonly transactions: Transactions;
-  readonly barred: Barred;
-  /** Units of gas that a deposit may take. */
-  readonly gasMax: bigint;
+type Shared =
+  | 'asset'
+  | 'payTo'
+  | 'signatures'
+  | 'nodes'
+  | 'witness'
+  | 'gas'
+  | 'transactions'
+  | 'barred'
+  | 'gasMax';
+
+/** `asset`: the coin, as it is outside the escrow. `gasMax`: units of gas that a deposit may take. */
+export interface EscrowDeps extends Pick<SelfSettlerDeps, Shared> {
   /** Pays the gas, and is the `receiverAuthorizer` of every channel. */
   readonly wallet: PrivateKeyAccount;
 }

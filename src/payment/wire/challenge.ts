@@ -69,7 +69,7 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** In what may be paid: with `coin` and `unsettled`, also by a channel where there are any. `unsettled`: what needs no settlement of its own. */
+/** What a 402 offers. `coin` and `unsettled` include a channel where channels are taken. `unsettled`: only what needs no settlement of its own. */
 export type Offer = 'coin' | 'prepaid' | 'channel' | 'unsettled';
 
 function assetsOf(offer: Offer, { assets, prepaid }: ChallengeSettings): readonly Asset[] {
